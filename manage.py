@@ -1,0 +1,18 @@
+#!/usr/bin/env python
+"""Site administration: `manage.py up` runs everything, `manage.py help` lists the rest."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
+    from django.core.management import execute_from_command_line
+
+    execute_from_command_line(sys.argv)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,190 @@
+"""The contract between the site, the agents and the command line: collectors, value types, specs, names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from tracer.profile.model import ValueType
+
+PROTOCOL_VERSION = 1
+
+# --- collectors and their value types (DESIGN.md 4.1), the first is the default -------------------------------------
+
+_OUTSTANDING_BYTES = ValueType("outstanding_bytes", "bytes", "level", "Bytes allocated while tracing and not freed yet")
+_VALUE_TYPES: Mapping[str, tuple[ValueType, ...]] = {
+    "malloc": (
+        _OUTSTANDING_BYTES,
+        ValueType("outstanding_objects", "objects", "level", "Objects allocated while tracing and not freed yet"),
+        ValueType("allocated_bytes", "bytes", "flow", "Bytes allocated while tracing, freed since or not"),
+        ValueType("allocated_objects", "objects", "flow", "Objects allocated while tracing, freed since or not"),
+    ),
+    "brk": (
+        ValueType("heap_bytes", "bytes", "flow", "Bytes by which brk() moved the end of the heap", is_signed=True),
+        ValueType("calls", "calls", "flow", "Calls of brk()"),
+        ValueType("failed_calls", "calls", "flow", "Calls of brk() that did not get what they asked for"),
+    ),
+    "mmap": (
+        ValueType("outstanding_bytes", "bytes", "level", "Bytes mapped while tracing and not unmapped yet"),
+        ValueType("mapped_bytes", "bytes", "flow", "Bytes mapped while tracing, unmapped since or not"),
+        ValueType("calls", "calls", "flow", "Successful calls of mmap() and mremap()"),
+    ),
+    "page_faults": (
+        ValueType("minor_faults", "faults", "flow", "Page faults served without reading a file"),
+        ValueType("major_faults", "faults", "flow", "Page faults that had to wait for a read"),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CollectorFacts:
+    """What the New-run page and the documentation say of a collector."""
+
+    name: str
+    title: str
+    sees: str
+    costs: str
+    value_types: tuple[ValueType, ...]
+
+
+COLLECTORS: Mapping[str, CollectorFacts] = {
+    facts.name: facts
+    for facts in (
+        CollectorFacts(
+            "malloc",
+            "Allocator calls",
+            "Each malloc, calloc, realloc, new and free: which code path holds memory that it has not given back.",
+            "About 4 µs for each malloc and free pair: noticeable above 10,000 calls a second.",
+            _VALUE_TYPES["malloc"],
+        ),
+        CollectorFacts(
+            "brk",
+            "Heap growth by brk()",
+            "The moments at which the heap itself grows or shrinks: few events, and the path that pushed it.",
+            "Next to nothing: a few calls a minute, about 2 µs each.",
+            _VALUE_TYPES["brk"],
+        ),
+        CollectorFacts(
+            "mmap",
+            "Mappings",
+            "Each mmap, munmap and mremap: mapped memory that was never unmapped, thread stacks and arenas among it.",
+            "About 2 µs for each mapping; services map rarely.",
+            _VALUE_TYPES["mmap"],
+        ),
+        CollectorFacts(
+            "page_faults",
+            "Page faults",
+            "The code that touches memory for the first time, which is where the resident set grows.",
+            "About 0.6 µs for each fault.",
+            _VALUE_TYPES["page_faults"],
+        ),
+    )
+}
+
+
+def value_type_named(name: str, collector: str | None = None) -> ValueType:
+    """The value type of that name, of that collector if given; an unknown name is an import's own flow."""
+    tables = [_VALUE_TYPES[collector]] if collector in _VALUE_TYPES else list(_VALUE_TYPES.values())
+    for table in tables:
+        for value_type in table:
+            if value_type.name == name:
+                return value_type
+    return imported_value_type(name)
+
+
+def imported_value_type(name: str, *, is_float: bool = False, is_signed: bool = False) -> ValueType:
+    """A value type that only its name tells of: its unit is read off the name's end, its kind is flow."""
+    last = name.rsplit("_", 1)[-1]
+    unit = last if last in ("bytes", "objects", "calls", "pages", "faults") else name
+    words = name.replace("_", " ")
+    return ValueType(
+        name, unit, "flow", f"{words[:1].upper()}{words[1:]} as counted by the tool that wrote the file",
+        is_signed=is_signed, is_float=is_float,
+    )
+
+
+# --- capture: what a snapshot says of its own making ----------------------------------------------------------------
+
+CAPTURE_KEYS = (
+    "collector",     # name in COLLECTORS
+    "pid", "command", "host", "started_at",  # of the target; started_at: run start, ISO 8601 UTC
+    "elapsed_s",     # from "attached" to this snapshot
+    "events",        # counted in the kernel
+    "lost",          # {cause: count}; causes in LOSS_CAUSES
+    "truncated_stacks", "unresolved_frames", "frames",
+    "probes",        # [{"module": …, "symbol": …, "offset": …, "kind": "emulated"|"single-step"}]
+    "allocator",     # path of the module whose malloc was found
+    "notes",         # [sentence]
+)
+"""Keys of `Profile.capture`, written as `# capture: {json}` under the folded header. All are optional."""
+
+LOSS_CAUSES: Mapping[str, str] = {
+    "stack_map_full": "the stack map was full",
+    "allocation_map_full": "the allocation map was full",
+    "ring_buffer_full": "the ring buffer was full",
+    "failed_stack": "the kernel could not read the stack",
+    "in_flight": "a call entered before the probes were placed",
+}
+
+
+# --- run spec: site -> agent, and command line -> collector -----------------------------------------------------------
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """One recording to make. `start_time` is the target's start in clock ticks since boot (/proc/PID/stat field 22);
+    0 means that the pid alone names it."""
+
+    run: str
+    collector: str
+    pid: int
+    start_time: int = 0
+    duration_s: float = 10.0
+    snapshot_every_s: float = 0.0  # 0: one snapshot, at the end
+    options: Mapping[str, int | str] = field(default_factory=dict)  # map sizes and the like; numbers and enums only
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"v": PROTOCOL_VERSION, **asdict(self), "options": dict(self.options)}
+
+    @classmethod
+    def from_dict(cls, raw: Mapping[str, Any]) -> RunSpec:
+        """Read what the site sent; ValueError names what is wrong with it."""
+        if raw.get("v") != PROTOCOL_VERSION:
+            raise ValueError(f"run spec has version {raw.get('v')!r}, this agent speaks {PROTOCOL_VERSION}")
+        spec = cls(
+            run=str(raw["run"]), collector=str(raw["collector"]), pid=int(raw["pid"]),
+            start_time=int(raw.get("start_time", 0)), duration_s=float(raw["duration_s"]),
+            snapshot_every_s=float(raw.get("snapshot_every_s", 0)), options=dict(raw.get("options", {})),
+        )
+        if spec.collector not in COLLECTORS:
+            raise ValueError(f"unknown collector {spec.collector!r}, there is {', '.join(COLLECTORS)}")
+        if spec.pid <= 0:
+            raise ValueError(f"pid is {spec.pid}, it must be positive")
+        if not 0 < spec.duration_s <= MAX_DURATION_S:
+            raise ValueError(f"duration is {spec.duration_s:g} s, the limit is {MAX_DURATION_S} s")
+        return spec
+
+
+MAX_DURATION_S = 3600
+MAX_SNAPSHOTS = 2000  # DESIGN.md 4.7
+
+# --- states and the agent's conversation ------------------------------------------------------------------------------
+
+RunState = Literal["queued", "claimed", "recording", "ingesting", "ready", "failed", "cancelled"]
+ACTIVE_STATES: tuple[RunState, ...] = ("queued", "claimed", "recording", "ingesting")
+
+LEASE_S = 15.0          # an agent that is silent for longer has lost its run
+PROGRESS_EVERY_S = 0.5  # cancel must act within 2 s, and at most 4 posts a second are wanted
+HEARTBEAT_EVERY_S = 3.0
+POLL_EVERY_S = 5.0      # an agent asks for work by itself, in case a nudge was lost
+
+# --- task and queue names ---------------------------------------------------------------------------------------------
+
+TASK_RUN_READY = "memflame.run.ready"       # on the host's queue; argument: run id
+TASK_INGEST_SNAPSHOT = "memflame.ingest.snapshot"  # on INGEST_QUEUE; arguments: snapshot primary key
+INGEST_QUEUE = "ingest"
+
+
+def host_queue(host_id: str) -> str:
+    """Celery queue of one host; an agent listens to its own only."""
+    return f"host.{host_id}"
