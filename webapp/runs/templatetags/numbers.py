@@ -1,0 +1,131 @@
+"""Numbers and times as people read them; frontend/js/format.js does the same, tests/view/numbers.json holds both."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+from django import template
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+NBSP = "\u00a0"
+MINUS = "\u2212"
+NOTHING = "\u2013"
+KILO = 1024
+BIGGER_UNITS = ("kB", "MB", "GB")
+COUNTED = ("objects", "calls", "pages", "faults", "stacks", "events", "snapshots", "runs", "lines", "frames")
+_TENTH = Decimal("0.1")
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+
+
+@register.filter
+def size(count: float | None) -> str:
+    """Bytes: `512 B`, `40.0 kB`, `898.0 MB`."""
+    if count is None:
+        return NOTHING
+    return _sign(count) + _size(abs(count))
+
+
+@register.filter
+def change(count: float | None, unit: str = "bytes") -> str:
+    """A difference with its sign: `+412.0 MB`, `−38.2 MB`, `0 B`."""
+    if count is None:
+        return NOTHING
+    return ("+" if count > 0 else "") + value(count, unit)
+
+
+@register.filter
+def value(count: float | None, unit: str = "bytes") -> str:
+    """A number with its unit: bytes as a size, everything else grouped: `566,204 pages`, `1 object`."""
+    if count is None:
+        return NOTHING
+    if unit == "bytes":
+        return size(count)
+    singular = unit[:-1] if unit in COUNTED and abs(count) == 1 else unit
+    return f"{grouped(count)}{NBSP}{singular}" if unit else grouped(count)
+
+
+@register.filter
+def grouped(count: float | None) -> str:
+    """A count with commas; a fraction keeps one decimal."""
+    if count is None:
+        return NOTHING
+    return _sign(count) + (f"{int(abs(count)):,}" if count == int(count) else f"{_tenths(abs(count)):,}")
+
+
+@register.filter
+def duration(seconds: float | None) -> str:
+    """`m:ss`, and `h:mm:ss` from an hour on."""
+    if seconds is None:
+        return NOTHING
+    minutes, rest = divmod(int(seconds), _MINUTE)
+    hours, minutes = divmod(minutes, _MINUTE)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def age(seconds: float) -> str:
+    """How long ago: `4 s ago`, `3 min ago`, `20 h ago`, `3 days ago`."""
+    whole = max(int(seconds), 0)
+    if whole < _MINUTE:
+        return f"{whole}{NBSP}s{NBSP}ago"
+    if whole < _HOUR:
+        return f"{whole // _MINUTE}{NBSP}min{NBSP}ago"
+    if whole < 2 * _DAY:
+        return f"{whole // _HOUR}{NBSP}h{NBSP}ago"
+    return f"{whole // _DAY:,}{NBSP}days{NBSP}ago"
+
+
+@register.filter
+def ago(moment: datetime | None) -> str | SafeString:
+    """Relative time as `<time>`, exact in its title."""
+    if moment is None:
+        return "never"
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        moment.isoformat(timespec="seconds"),
+        exact(moment),
+        age((timezone.now() - moment).total_seconds()),
+    )
+
+
+@register.filter
+def exact(moment: datetime | None) -> str:
+    """`2026-11-27 10:24:06 UTC`."""
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC" if moment else NOTHING
+
+
+@register.filter
+def started(text: Any) -> str:
+    """ISO 8601 of an agent: the time of day for today, the date with the time before; other text as it is."""
+    try:
+        moment = datetime.fromisoformat(str(text)).astimezone(timezone.get_default_timezone())
+    except ValueError:
+        return str(text)
+    is_today = moment.date() == timezone.now().date()
+    return f"{moment:%H:%M}" if is_today else f"{moment.day}{NBSP}{moment:%b}{NBSP}{moment:%H:%M}"
+
+
+def _sign(count: float) -> str:
+    return MINUS if count < 0 else ""
+
+
+def _size(count: float) -> str:
+    if int(count + 0.5) < KILO:
+        return f"{int(count + 0.5):,}{NBSP}B"
+    scaled = count
+    for unit in BIGGER_UNITS:
+        scaled /= KILO
+        # 1,023.95 kB would be shown as 1,024.0 kB: it is 1.0 MB.
+        if _tenths(scaled) < KILO or unit == BIGGER_UNITS[-1]:
+            break
+    return f"{_tenths(scaled):,}{NBSP}{unit}"
+
+
+def _tenths(count: float) -> Decimal:
+    """One decimal, halves up as JavaScript's toFixed rounds them; Python's own format would round 1.25 to 1.2."""
+    return Decimal(count).quantize(_TENTH, ROUND_HALF_UP)
