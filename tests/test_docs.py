@@ -1,0 +1,83 @@
+"""The documents tell the truth: each setting, command, collector, format and dependency has its row, links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from tracer.commands import COMMANDS
+from tracer.protocol import COLLECTORS
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+PAGES = [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]
+
+
+def _page(name: str) -> str:
+    return (ROOT / name).read_text()
+
+
+def test_every_setting_is_listed_with_its_default() -> None:
+    from webapp.env import SETTINGS
+
+    assert settings.configured
+    page = _page("docs/settings.md")
+    for setting in SETTINGS.values():
+        assert f"`{setting.name}`" in page, setting.name
+
+
+def test_every_listed_setting_exists() -> None:
+    from webapp.env import SETTINGS
+
+    listed = set(re.findall(r"^\| `(MEMFLAME_[A-Z_]+)`", _page("docs/settings.md"), re.MULTILINE))
+
+    assert listed - set(SETTINGS) <= {"MEMFLAME_TOKEN"}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_is_documented(command: str) -> None:
+    assert f"memflame {command}" in "\n".join(path.read_text() for path in DOCS.glob("*.md"))
+
+
+@pytest.mark.parametrize("collector", COLLECTORS)
+def test_every_collector_and_its_value_types_are_documented(collector: str) -> None:
+    page = _page("docs/collectors.md")
+
+    assert f"`{collector}`" in page
+    for value_type in COLLECTORS[collector].value_types:
+        assert f"`{value_type.name}`" in page, value_type.name
+
+
+def test_every_format_is_documented() -> None:
+    from tracer.profile.formats import FORMATS
+
+    page = _page("docs/formats.md")
+    for format_name in FORMATS:
+        assert f"`{format_name}`" in page, format_name
+
+
+def test_every_dependency_says_what_it_saves_us() -> None:
+    page = _page("docs/dependencies.md")
+    for listing in (ROOT / "requirements").glob("*.in"):
+        for line in listing.read_text().splitlines():
+            name = re.match(r"[A-Za-z0-9_-]+", line)
+            if name and not line.startswith(("#", "-r")):
+                assert f"`{name[0]}`" in page, name[0]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_between_documents_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
+        if not re.match(r"[a-z]+:", target):
+            assert (page.parent / target).exists(), target
+
+
+def test_lock_files_carry_hashes_and_no_address() -> None:
+    for lock in (ROOT / "requirements").glob("*.txt"):
+        text = lock.read_text()
+        assert "--hash=sha256:" in text
+        assert "://" not in text
+        assert "--index-url" not in text
