@@ -148,7 +148,7 @@ USE_I18N = False
 USE_TZ = True
 
 STATIC_URL = "/static/"
-STATIC_ROOT = DATA_DIR / "static"
+STATIC_ROOT = Path(env_str("MEMFLAME_STATIC", str(DATA_DIR / "static"), "Folder of the collected static files"))
 STATICFILES_DIRS = [BASE_DIR / "frontend"]
 MEDIA_ROOT = DATA_DIR / "blobs"  # what arrived and the stored trees; never served by URL
 STORAGES = {
