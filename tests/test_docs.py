@@ -1,4 +1,4 @@
-"""The documents tell the truth: each setting, command, collector, format and dependency has its row, links lead somewhere."""
+"""The documents tell the truth: every setting, command, collector, format and dependency has its row."""
 
 from __future__ import annotations
 
