@@ -1,1 +1,35 @@
+"""A file of any known format to a profile: unpacked, recognised by content, read within limits."""
+
 from __future__ import annotations
+
+from typing import BinaryIO
+
+from tracer.profile.errors import EmptyProfile, UnrecognizedFormat
+from tracer.profile.folded import Resolve
+from tracer.profile.formats import folded
+from tracer.profile.formats.reading import Importer, Reading
+from tracer.profile.formats.unpack import head_of, unpack
+from tracer.profile.model import Limits, Profile
+
+FORMATS: tuple[Importer, ...] = (folded,)
+"""In the order in which they are asked; folded text is last, since any text could be it."""
+
+
+def read_profile(
+    stream: BinaryIO, *, resolve: Resolve, limits: Limits | None = None, columns: int | None = None
+) -> Profile:
+    """Read a profile, whatever its format and compression. Memory is bounded by the limits, not by the file.
+
+    `resolve` names value types: protocol.value_type_named. Raises a ProfileError whose text is for people.
+    """
+    reading = Reading(limits or Limits(), resolve, columns)
+    head, steps = head_of(unpack(stream, reading.limits))
+    if not head:
+        raise EmptyProfile("the file is empty")
+    for importer in FORMATS:
+        if importer.matches(head):
+            profile = importer.read(steps, reading)
+            profile.format = importer.NAME
+            return profile
+    tried = ", ".join(importer.TITLE for importer in FORMATS)
+    raise UnrecognizedFormat(f"the file is none of the known formats (tried: {tried}); it begins with {head[:16]!r}")
