@@ -6,15 +6,13 @@ import secrets
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.contrib.auth.models import AnonymousUser
-from django.core.files.storage import default_storage
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from tracer import protocol
 from webapp.hosts.models import Host
-from webapp.teams.models import Project, User
+from webapp.teams.models import ApiToken, Project, User, Viewer
 
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"  # no letters that are read as others
 
@@ -38,17 +36,28 @@ WITH_AGENT = [State.CLAIMED, State.RECORDING]
 
 
 class RunQuerySet(models.QuerySet["Run"]):
-    def visible_to(self, user: User | AnonymousUser) -> RunQuerySet:
-        """Runs of the user's projects, and the user's own previews. Every page and API query goes through here."""
-        if not user.is_authenticated:
+    def visible_to(self, viewer: Viewer) -> RunQuerySet:
+        """Runs of the viewer's projects, and the user's own previews. Every page and API query goes through here."""
+        if isinstance(viewer, ApiToken):
+            return self.filter(project=viewer.project_id)
+        if not viewer.is_authenticated:
             return self.none()
         return self.filter(
-            Q(project__in=Project.objects.visible_to(user)) | Q(project__isnull=True, created_by=user)
+            Q(project__in=Project.objects.visible_to(viewer)) | Q(project__isnull=True, created_by=viewer)
         )
+
+    def for_view(self) -> RunQuerySet:
+        """With all that RunView reads of other tables."""
+        return self.select_related("project", "created_by", "host")
 
     def overdue(self, now: datetime) -> RunQuerySet:
         """Claimed runs whose agent has been silent for longer than its lease."""
         return self.filter(state__in=WITH_AGENT, lease_expires_at__lt=now)
+
+    def incomplete_since(self, before: datetime) -> RunQuerySet:
+        """Runs that still wait for snapshots to arrive; what has arrived is read."""
+        unread = Snapshot.objects.waiting().filter(run=OuterRef("pk"))
+        return self.filter(~Exists(unread), state=State.INGESTING, changed_at__lt=before)
 
     def expired_previews(self, now: datetime) -> RunQuerySet:
         return self.filter(project__isnull=True, preview_until__lt=now)
@@ -75,6 +84,8 @@ class Run(models.Model):
     title = models.CharField(max_length=200, default="")  # what the file or process was called
     labels = models.JSONField(default=dict)  # as shown; RunLabel has them for filtering
 
+    upload_key = models.CharField(max_length=100, null=True)  # Idempotency-Key of an upload; its retries find this run
+
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     reason = models.CharField(max_length=500, default="")  # why failed or cancelled
     changed_at = models.DateTimeField(default=timezone.now)
@@ -82,6 +93,7 @@ class Run(models.Model):
     # recordings
     host = models.ForeignKey(Host, on_delete=models.SET_NULL, null=True, related_name="runs")
     host_name = models.CharField(max_length=100, default="")
+    command = models.CharField(max_length=300, default="")  # of the target
     spec = models.JSONField(default=dict)  # protocol.RunSpec.to_dict(); {} for uploads
     attempt = models.CharField(max_length=32, default="")  # the agent's claim: only its posts are taken
     lease_expires_at = models.DateTimeField(null=True)
@@ -111,8 +123,12 @@ class Run(models.Model):
             models.Index(fields=["project", "collector", "-created_at", "-id"], name="run_collector"),
             models.Index(fields=["project", "host_name", "-created_at", "-id"], name="run_host"),
             models.Index(fields=["project", "deploy", "-created_at", "-id"], name="run_deploy"),
+            # The sweep and the agents' polls.
             models.Index(fields=["state", "lease_expires_at"], name="run_lease"),
+            models.Index(fields=["host", "state", "created_at"], name="run_queue"),
+            models.Index(fields=["preview_until"], name="run_preview", condition=Q(project=None)),
         ]
+        constraints = [models.UniqueConstraint(fields=["project", "upload_key"], name="one_run_an_upload_key")]
 
     def __str__(self) -> str:
         return self.run_id
@@ -120,6 +136,11 @@ class Run(models.Model):
     @property
     def is_active(self) -> bool:
         return self.state in ACTIVE
+
+    @property
+    def pid(self) -> int | None:
+        pid: int | None = self.spec.get("pid")
+        return pid
 
     @property
     def duration_s(self) -> float:
@@ -141,8 +162,20 @@ class RunLabel(models.Model):
         constraints = [models.UniqueConstraint(fields=["run", "key"], name="one_value_a_label")]
 
 
+class SnapshotQuerySet(models.QuerySet["Snapshot"]):
+    def waiting(self) -> SnapshotQuerySet:
+        """Arrived, and neither read nor refused yet."""
+        return self.filter(ingested_at=None)
+
+    def claimable(self, now: datetime) -> SnapshotQuerySet:
+        """Waiting ones that no living ingest worker has in hand."""
+        return self.waiting().filter(Q(ingest_claimed_at=None) | Q(ingest_claimed_at__lt=now - Snapshot.INGEST_LEASE))
+
+
 class Snapshot(models.Model):
     """One moment of a run. `received` keeps the bytes as they came; the tree is a revision of them."""
+
+    INGEST_LEASE = timedelta(seconds=30)
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="snapshots")
     seq = models.IntegerField()  # 1..n
@@ -155,8 +188,12 @@ class Snapshot(models.Model):
 
     format = models.CharField(max_length=40, default="")
     capture = models.JSONField(default=dict)  # protocol.CAPTURE_KEYS
+    # The ingest worker's claim, renewed while it reads: one that died is taken over, a few times.
+    ingest_claimed_at = models.DateTimeField(null=True)
+    ingest_attempts = models.IntegerField(default=0)
+    ingested_at = models.DateTimeField(null=True)  # read, or refused with an error
     error = models.CharField(max_length=500, default="")  # why it could not be read
-    ingested_at = models.DateTimeField(null=True)
+    is_over_limit = models.BooleanField(default=False)  # the error is a passed limit
 
     # the current revision
     revision = models.IntegerField(default=0)  # 0: not ingested yet
@@ -169,15 +206,18 @@ class Snapshot(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "seq"], name="one_snapshot_a_seq")]
+        indexes = [models.Index(fields=["received_at"], name="snapshot_waiting", condition=Q(ingested_at=None))]
         ordering = ["seq"]
+
+    objects = SnapshotQuerySet.as_manager()
 
     def total_of(self, value_type: str) -> float | int | None:
         return next((row["total"] for row in self.value_types if row["name"] == value_type), None)
 
-    def delete_files(self) -> None:
-        for name in (self.received, self.tree, *self.payloads.values_list("file", flat=True)):
-            if name:
-                default_storage.delete(name)
+    def file_names(self) -> list[str]:
+        """All that the storage holds of it."""
+        names = [self.received, self.tree, *self.payloads.values_list("file", flat=True)]
+        return [name for name in names if name]
 
 
 class Payload(models.Model):
@@ -195,3 +235,19 @@ class Payload(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["snapshot", "revision", "value_type"], name="one_payload_a_value_type")
         ]
+
+    @property
+    def tag(self) -> str:
+        """Part of the payload's address: another revision or other bytes have another address."""
+        return f"{self.revision}-{self.content_hash}"
+
+
+class Worker(models.Model):
+    """A background process and when it last said that it lives; `/readyz` looks here."""
+
+    name = models.CharField(max_length=20, primary_key=True)  # "ingest", "sweep"
+    seen_at = models.DateTimeField()
+
+    @classmethod
+    def touch(cls, name: str) -> None:
+        cls.objects.update_or_create(name=name, defaults={"seen_at": timezone.now()})

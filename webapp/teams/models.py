@@ -6,13 +6,15 @@ import hashlib
 import hmac
 import secrets
 from datetime import datetime
+from typing import TypeAlias
 
 from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-Viewer = "User | AnonymousUser"
+Viewer: TypeAlias = "User | AnonymousUser | ApiToken"
+"""Who asks: a person, nobody, or a machine with a project's token (which acts as a member of that project)."""
 
 
 class User(AbstractUser):
@@ -33,7 +35,9 @@ _RANK = {Role.VIEWER: 1, Role.MEMBER: 2, Role.OWNER: 3}
 class Team(models.Model):
     slug = models.SlugField(unique=True)
     name = models.CharField(max_length=100)
-    members: models.ManyToManyField[User, Membership] = models.ManyToManyField(User, through="Membership", related_name="teams")
+    members: models.ManyToManyField[User, Membership] = models.ManyToManyField(
+        User, through="Membership", related_name="teams"
+    )
 
     def __str__(self) -> str:
         return self.name
@@ -51,12 +55,14 @@ class Membership(models.Model):
 
 
 class ProjectQuerySet(models.QuerySet["Project"]):
-    def visible_to(self, user: User | AnonymousUser) -> ProjectQuerySet:
-        """Projects of the user's teams, and those that the user is a member of; none for the anonymous."""
-        if not user.is_authenticated:
+    def visible_to(self, viewer: Viewer) -> ProjectQuerySet:
+        """Projects of the user's teams, and their own memberships; a token's own; none for the anonymous."""
+        if isinstance(viewer, ApiToken):
+            return self.filter(pk=viewer.project_id)
+        if not viewer.is_authenticated:
             return self.none()
-        by_team = Membership.objects.filter(user=user).values("team")
-        by_project = ProjectMembership.objects.filter(user=user).values("project")
+        by_team = Membership.objects.filter(user=viewer).values("team")
+        by_project = ProjectMembership.objects.filter(user=viewer).values("project")
         return self.filter(Q(team__in=by_team) | Q(pk__in=by_project))
 
 
@@ -70,18 +76,20 @@ class Project(models.Model):
     def __str__(self) -> str:
         return self.name
 
-    def role_of(self, user: User | AnonymousUser) -> Role | None:
+    def role_of(self, viewer: Viewer) -> Role | None:
         """The higher of the user's role in the team and in this project."""
-        if not user.is_authenticated:
+        if isinstance(viewer, ApiToken):
+            return Role.MEMBER if viewer.project_id == self.pk else None
+        if not viewer.is_authenticated:
             return None
         roles = [
-            *Membership.objects.filter(team=self.team_id, user=user).values_list("role", flat=True),
-            *ProjectMembership.objects.filter(project=self, user=user).values_list("role", flat=True),
+            *Membership.objects.filter(team=self.team_id, user=viewer).values_list("role", flat=True),
+            *ProjectMembership.objects.filter(project=self, user=viewer).values_list("role", flat=True),
         ]
         return max((Role(role) for role in roles), key=_RANK.__getitem__, default=None)
 
-    def allows(self, user: User | AnonymousUser, at_least: Role) -> bool:
-        role = self.role_of(user)
+    def allows(self, viewer: Viewer, at_least: Role) -> bool:
+        role = self.role_of(viewer)
         return role is not None and _RANK[role] >= _RANK[at_least]
 
 

@@ -1,0 +1,59 @@
+"""Errors to answers: JSON `{"error": sentence}` under /api, the error pages elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views import defaults
+
+RETRY_AFTER_S = 2
+
+
+class ApiError(Exception):
+    """Raised anywhere below an API route; `message` is one sentence for the person who can act."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status, self.message = status, message
+
+
+def error_response(status: int, message: str) -> JsonResponse:
+    response = JsonResponse({"error": message}, status=status)
+    if status == 503:
+        response["Retry-After"] = str(RETRY_AFTER_S)
+    return response
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if _is_api(request):
+        return error_response(400, "The request can't be read.")
+    return defaults.bad_request(request, exception)
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if _is_api(request):
+        return error_response(403, "This is not allowed.")
+    return defaults.permission_denied(request, exception)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if _is_api(request):
+        return error_response(404, f"There is nothing at {request.path}.")
+    return defaults.page_not_found(request, exception)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    if _is_api(request):
+        return error_response(500, "The site failed; its log tells why.")
+    return defaults.server_error(request)
+
+
+def _is_api(request: HttpRequest) -> bool:
+    return request.path.startswith("/api/")
+
+
+def sentence_of(errors: list[dict[str, Any]]) -> str:
+    """All that a schema refuses, in one sentence: "elapsed_s: Input should be a valid number; …"."""
+    parts = [f"{'.'.join(str(step) for step in error['loc'][1:]) or 'body'}: {error['msg']}" for error in errors]
+    return "; ".join(parts)

@@ -1,0 +1,124 @@
+"""The live socket of a run page: every message is built from the database, so one that is lost only delays."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import orjson
+from channels.db import database_sync_to_async
+from channels.exceptions import StopConsumer
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.contrib.auth.models import AnonymousUser
+from django.utils import timezone
+
+from webapp.runs.models import Run
+from webapp.runs.notify import group_of
+from webapp.runs.runview import progress_view, snapshot_views, value_types_view
+from webapp.teams.models import User
+
+LOOK_EVERY_S = 0.5  # while the run is active; notices of the channel layer come on top
+IDLE_LOOK_EVERY_S = 5.0  # a late snapshot may still come
+PERMISSION_EVERY_S = 60.0
+NOT_VISIBLE = 4404
+
+
+@dataclass(slots=True)
+class Seen:
+    """What one socket has sent already."""
+
+    changed_at: datetime | None = None
+    snapshots: dict[int, tuple[int, str]] = field(default_factory=dict)  # seq: (revision, error)
+
+
+class RunConsumer(AsyncWebsocketConsumer):
+    """One open run page. It reads nothing from the browser."""
+
+    async def connect(self) -> None:
+        self.user: User | AnonymousUser = self.scope["user"]
+        self.run_id: str = self.scope["url_route"]["kwargs"]["run_id"]
+        self.seen, self.nudged, self.loop_task = Seen(), asyncio.Event(), None
+        if not await self._may_see():
+            await self.close(code=NOT_VISIBLE)
+            return
+        await self.accept()
+        if self.channel_layer is not None:
+            await self.channel_layer.group_add(group_of(self.run_id), self.channel_name)
+        self.loop_task = asyncio.create_task(self._send_changes())
+
+    async def disconnect(self, code: int) -> None:
+        if self.loop_task is not None:
+            self.loop_task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self.loop_task
+        if self.channel_layer is not None:
+            await self.channel_layer.group_discard(group_of(self.run_id), self.channel_name)
+        raise StopConsumer
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """Nothing is expected."""
+
+    async def run_changed(self, event: dict[str, Any]) -> None:
+        self.nudged.set()
+
+    async def _send_changes(self) -> None:
+        checked_at = time.monotonic()
+        while True:
+            self.nudged.clear()
+            message = await self._look()
+            if message is None or (time.monotonic() - checked_at > PERMISSION_EVERY_S and not await self._may_see()):
+                await self.close(code=NOT_VISIBLE)
+                return
+            if time.monotonic() - checked_at > PERMISSION_EVERY_S:
+                checked_at = time.monotonic()
+            if message:
+                await self.send(bytes_data=None, text_data=orjson.dumps(message).decode())
+            await self._wait()
+
+    async def _wait(self) -> None:
+        pause = LOOK_EVERY_S if self.is_active else IDLE_LOOK_EVERY_S
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.nudged.wait(), pause)
+
+    @database_sync_to_async
+    def _may_see(self) -> bool:
+        """Asked anew: the user may have left the team, or been deactivated."""
+        user = User.objects.filter(pk=self.user.pk or 0, is_active=True).first() or AnonymousUser()
+        return Run.objects.visible_to(user).filter(run_id=self.run_id).exists()
+
+    @database_sync_to_async
+    def _look(self) -> dict[str, Any] | None:
+        """What is new since the last message; empty if nothing, None if the run is gone."""
+        run = Run.objects.select_related("host").filter(run_id=self.run_id).first()
+        if run is None:
+            return None
+        self.is_active = run.is_active
+        if run.changed_at == self.seen.changed_at:
+            return {}
+        self.seen.changed_at = run.changed_at
+        return live_message(run, self.seen)
+
+
+def live_message(run: Run, seen: Seen) -> dict[str, Any]:
+    """The run's progress with the snapshots that `seen` lacks, which are noted there."""
+    rows = run.snapshots.values_list("seq", "revision", "error")
+    now_there = {seq: (revision, error) for seq, revision, error in rows}
+    fresh = [seq for seq, version in now_there.items() if seen.snapshots.get(seq) != version]
+    seen.snapshots = now_there
+    snapshots = list(run.snapshots.filter(seq__in=fresh)) if fresh else []
+    last = next((snapshot for snapshot in reversed(snapshots) if snapshot.value_types), None)
+    message = {"type": "run", **progress_view(run), "agent_seen_s": agent_seen_s(run)}
+    message["snapshots"] = snapshot_views(snapshots)
+    message["value_types"] = value_types_view(last)
+    return message
+
+
+def agent_seen_s(run: Run) -> float | None:
+    """Seconds since the host's agent was last heard; None for uploads."""
+    if run.host is None or run.host.last_seen_at is None:
+        return None
+    return round((timezone.now() - run.host.last_seen_at).total_seconds(), 1)

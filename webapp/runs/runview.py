@@ -1,0 +1,115 @@
+"""The RunView: one dict of a run and its snapshots, the same for the API and the live socket, in three queries."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from tracer import protocol
+from webapp.runs.models import Payload, Run, Snapshot
+
+SHOWN_OF_VALUE_TYPE = ("name", "unit", "kind", "meaning", "is_signed", "is_float")
+
+
+def run_view(run: Run) -> dict[str, Any]:
+    """All that the run page shows. Cost: two queries beside the run's own (use `for_view`), whatever its snapshots."""
+    snapshots = list(run.snapshots.all())
+    last = next((snapshot for snapshot in reversed(snapshots) if snapshot.value_types), None)
+    return {
+        "run": run.run_id,
+        "title": run.title,
+        "project": run.project.slug if run.project else None,
+        "service": run.service,
+        "deploy": run.deploy,
+        "collector": run.collector,
+        "collector_title": collector_title(run.collector),
+        "labels": run.labels,
+        "host": run.host_name,
+        "pid": run.pid or (last.capture.get("pid") if last else None),
+        "command": run.command,
+        "created_by": run.created_by.get_username() if run.created_by else None,
+        "created_at": run.created_at,
+        "started_at": run.started_at,
+        "ended_at": run.ended_at,
+        "expected_snapshots": run.expected_snapshots,
+        "is_preview": run.project_id is None,
+        "preview_until": run.preview_until,
+        **progress_view(run),
+        "value_types": value_types_view(last),
+        "snapshots": snapshot_views(snapshots),
+        "payload_url": f"/runs/{run.run_id}/payload/{{seq}}/{{value_type}}/{{tag}}/{{stage}}",
+        "url": f"/runs/{run.run_id}",
+    }
+
+
+def progress_view(run: Run) -> dict[str, Any]:
+    """What changes while the run records."""
+    return {
+        "state": run.state,
+        "reason": run.reason,
+        "elapsed_s": run.elapsed_s,
+        "duration_s": run.duration_s,
+        "events": run.events,
+        "lost": run.lost,
+        "stop_requested": run.stop_requested,
+    }
+
+
+def listed_view(run: Run) -> dict[str, Any]:
+    """A row of the list of runs."""
+    return {
+        "run": run.run_id,
+        "url": f"/runs/{run.run_id}",
+        "title": run.title,
+        "state": run.state,
+        "reason": run.reason,
+        "service": run.service,
+        "deploy": run.deploy,
+        "collector": run.collector,
+        "host": run.host_name,
+        "labels": run.labels,
+        "created_by": run.created_by.get_username() if run.created_by else None,
+        "created_at": run.created_at,
+        "elapsed_s": run.elapsed_s,
+        "value_type": run.value_type,
+        "unit": run.unit,
+        "total": run.total,
+        "snapshots": run.snapshot_count,
+    }
+
+
+def snapshot_views(snapshots: Collection[Snapshot]) -> list[dict[str, Any]]:
+    """One query for the payloads of all of them; the payloads' bytes stay in the database."""
+    tags: dict[int, dict[str, Any]] = {snapshot.pk: {} for snapshot in snapshots}
+    revision = {snapshot.pk: snapshot.revision for snapshot in snapshots}
+    rows = Payload.objects.filter(snapshot__in=list(tags)) if tags else Payload.objects.none()
+    for row in rows.only("snapshot_id", "revision", "value_type", "content_hash", "overview_is_full"):
+        if row.revision == revision[row.snapshot_id]:
+            tags[row.snapshot_id][row.value_type] = [row.tag, row.overview_is_full]
+    return [_snapshot_view(snapshot, tags[snapshot.pk]) for snapshot in snapshots]
+
+
+def _snapshot_view(snapshot: Snapshot, tags: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "seq": snapshot.seq,
+        "elapsed_s": snapshot.elapsed_s,
+        "revision": snapshot.revision,
+        "nodes": snapshot.nodes,
+        "skipped_lines": snapshot.skipped_lines,
+        "skipped": snapshot.skipped,
+        "error": snapshot.error,
+        "totals": {row["name"]: row["total"] for row in snapshot.value_types},
+        "tags": tags,
+        "capture": snapshot.capture,
+    }
+
+
+def value_types_view(snapshot: Snapshot | None) -> list[dict[str, Any]]:
+    rows: Iterable[dict[str, Any]] = snapshot.value_types if snapshot else ()
+    return [{key: row[key] for key in SHOWN_OF_VALUE_TYPE} for row in rows]
+
+
+def collector_title(collector: str) -> str:
+    """What people call the collector; the format of an upload is its own title."""
+    facts = protocol.COLLECTORS.get(collector)
+    return facts.title if facts else f"Upload ({collector})" if collector != "upload" else "Upload"

@@ -1,0 +1,68 @@
+"""What time alone decides: overdue runs, previews past their day, nudges to repeat, bodies that were cut off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from webapp.runs import dispatch, states, uploads
+from webapp.runs.models import Run, Snapshot, State
+
+NUDGE_AGAIN_AFTER = timedelta(seconds=10)
+NUDGE_FOR = timedelta(hours=1)
+MOST_AT_ONCE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What one round did."""
+
+    failed: list[str]
+    settled: list[str]
+    previews_deleted: list[str]
+    temporaries_deleted: int
+
+    def __bool__(self) -> bool:
+        return bool(self.failed or self.settled or self.previews_deleted or self.temporaries_deleted)
+
+
+def sweep(now: datetime) -> Swept:
+    """One round; every part may run twice, or beside another sweep, without harm."""
+    return Swept(
+        failed=states.fail_overdue(now),
+        settled=states.settle_incomplete(now),
+        previews_deleted=_delete_expired_previews(now),
+        temporaries_deleted=uploads.delete_old_temporaries(now),
+    )
+
+
+def nudge_again(now: datetime) -> int:
+    """Send again what waits: its message, or the worker that took it, may be lost. Answers how many were sent."""
+    return _nudge_hosts(now) + _nudge_ingest(now)
+
+
+def _delete_expired_previews(now: datetime) -> list[str]:
+    runs = list(Run.objects.expired_previews(now)[:MOST_AT_ONCE])
+    for run in runs:
+        uploads.delete_run(run)
+    return [run.run_id for run in runs]
+
+
+def _nudge_hosts(now: datetime) -> int:
+    """Queued runs whose nudge may be lost; one that waits for long waits for its agent, which asks when it starts."""
+    waiting = Run.objects.filter(
+        state=State.QUEUED, created_at__lt=now - NUDGE_AGAIN_AFTER, created_at__gt=now - NUDGE_FOR
+    )
+    runs = list(waiting.select_related("host").order_by("created_at")[:MOST_AT_ONCE])
+    for run in runs:
+        dispatch.nudge_host(run)
+    return len(runs)
+
+
+def _nudge_ingest(now: datetime) -> int:
+    """Snapshots whose message, or whose worker, was lost."""
+    waiting = Snapshot.objects.claimable(now).filter(received_at__lt=now - NUDGE_AGAIN_AFTER)
+    keys = list(waiting.order_by("received_at").values_list("pk", flat=True)[:MOST_AT_ONCE])
+    for key in keys:
+        dispatch.nudge_ingest(key)
+    return len(keys)

@@ -1,0 +1,256 @@
+"""Bodies to files to rows: streamed beside the blobs with a running SHA-256; the file is synced before the row."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Protocol
+
+from django.conf import settings
+from django.core.files.base import File
+from django.core.files.storage import FileSystemStorage, default_storage
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from webapp.errors import ApiError
+from webapp.runs import dispatch, notify, states
+from webapp.runs.models import Run, Snapshot, State
+from webapp.teams.models import Project, User
+
+CHUNK_BYTES = 64 << 10
+ENCODINGS = ("", "gzip", "zstd")
+TEMPORARY_KEPT = timedelta(hours=1)
+WAIT_FOR_INGEST_S = 60.0
+LOOK_EVERY_S = 0.1
+
+
+class Readable(Protocol):
+    """A request, or a file of a form."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """An upload on disk, under a temporary name."""
+
+    path: Path
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A stored snapshot; `is_new` is False when the same bytes had come before."""
+
+    snapshot: Snapshot
+    is_new: bool
+
+
+def content_encoding(header: str | None) -> str:
+    """The encoding that a body came in; 422 for one that can't be read."""
+    encoding = (header or "").strip().lower()
+    encoding = "" if encoding == "identity" else encoding
+    if encoding not in ENCODINGS:
+        raise ApiError(422, f"Content-Encoding is {encoding!r}, gzip, zstd or none is needed.")
+    return encoding
+
+
+@contextmanager
+def received(stream: Readable) -> Iterator[Body]:
+    """Write the stream to a temporary file and sync it; on leaving, what was not moved away is deleted."""
+    folder = temporary_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / secrets.token_hex(12)
+    try:
+        yield _written(stream, path)
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _written(stream: Readable, path: Path) -> Body:
+    hashed, size = hashlib.sha256(), 0
+    with path.open("xb") as file:
+        while chunk := stream.read(CHUNK_BYTES):
+            size += len(chunk)
+            if size > settings.MAX_UPLOAD_BYTES:
+                limit = f"{settings.MAX_UPLOAD_BYTES:,}"
+                raise ApiError(413, f"The body has more than {limit} bytes, the limit is {limit}; nothing was stored.")
+            hashed.update(chunk)
+            file.write(chunk)
+        file.flush()
+        os.fsync(file.fileno())
+    return Body(path, hashed.hexdigest(), size)
+
+
+def keep_snapshot(run: Run, seq: int, body: Body, *, elapsed_s: float, encoding: str) -> Kept:
+    """Make the body snapshot `seq` of the run; 409 if other bytes are there already."""
+    old = Snapshot.objects.filter(run=run, seq=seq).first()
+    if old is not None:
+        return _same_or_409(old, body)
+    name = _move_into_storage(body, f"received/{run.run_id}/{seq:04d}-{body.sha256[:16]}")
+    try:
+        snapshot = _insert(run, seq, body, name=name, elapsed_s=elapsed_s, encoding=encoding)
+    except IntegrityError:  # the same seq came at the same moment
+        winner = Snapshot.objects.get(run=run, seq=seq)
+        if winner.received != name:
+            default_storage.delete(name)
+        return _same_or_409(winner, body)
+    return Kept(snapshot, is_new=True)
+
+
+def _same_or_409(old: Snapshot, body: Body) -> Kept:
+    if old.received_sha256 != body.sha256:
+        raise ApiError(409, f"Snapshot {old.seq} of {old.run.run_id} is there already, with other bytes; it was kept.")
+    return Kept(old, is_new=False)
+
+
+def _insert(run: Run, seq: int, body: Body, *, name: str, elapsed_s: float, encoding: str) -> Snapshot:
+    with transaction.atomic():
+        snapshot = Snapshot.objects.create(
+            run=run, seq=seq, elapsed_s=elapsed_s, received=name, received_encoding=encoding,
+            received_sha256=body.sha256, received_bytes=body.size,
+        )  # fmt: skip
+        Run.objects.filter(pk=run.pk).update(changed_at=timezone.now())
+    dispatch.nudge_ingest(snapshot.pk)
+    notify.run_changed(run.run_id)
+    return snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """What a person or CI says of a file; without a project it is that person's private preview."""
+
+    project: Project | None
+    created_by: User | None
+    title: str = ""
+    service: str = ""
+    deploy: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taken_at: datetime | None = None
+    key: str | None = None  # the same for each try of one upload
+
+
+def keep_upload(upload: Upload, body: Body, *, encoding: str) -> Run:
+    """A run of one snapshot out of a file; the same key finds the run that it made, 409 if the bytes are others."""
+    old = _run_of_key(upload)
+    if old is not None:
+        return _same_upload_or_409(old, body)
+    run = _new_run(upload)
+    name = _move_into_storage(body, f"received/{run.run_id}/0001-{body.sha256[:16]}")
+    try:
+        with transaction.atomic():
+            run.save()
+            states.add_labels(run)
+            _insert(run, 1, body, name=name, elapsed_s=0.0, encoding=encoding)
+    except BaseException as error:
+        default_storage.delete(name)
+        winner = _run_of_key(upload) if isinstance(error, IntegrityError) else None
+        if winner is None:
+            raise
+        return _same_upload_or_409(winner, body)
+    return run
+
+
+def _run_of_key(upload: Upload) -> Run | None:
+    if upload.key is None or upload.project is None:
+        return None
+    return Run.objects.filter(project=upload.project, upload_key=upload.key).first()
+
+
+def _same_upload_or_409(run: Run, body: Body) -> Run:
+    if run.snapshots.get(seq=1).received_sha256 != body.sha256:
+        raise ApiError(409, f"This Idempotency-Key was used for {run.run_id}, with other bytes; nothing was stored.")
+    return run
+
+
+def _new_run(upload: Upload) -> Run:
+    now = timezone.now()
+    taken_at = upload.taken_at or now
+    return Run(
+        project=upload.project, created_by=upload.created_by, upload_key=upload.key, collector="upload",
+        title=upload.title[:200], service=upload.service, deploy=upload.deploy, labels=dict(upload.labels),
+        state=State.INGESTING, started_at=taken_at, ended_at=taken_at,
+        preview_until=None if upload.project else now + timedelta(seconds=settings.PREVIEW_KEPT_S),
+    )  # fmt: skip
+
+
+def read_or_refused(run: Run, *, seconds: float = WAIT_FOR_INGEST_S) -> Run:
+    """Wait for the ingest worker; the database is asked, since the worker is another process.
+
+    An upload that can't be read is deleted, and ApiError says why: 413 at a limit, else 422. A run that still
+    ingests after `seconds` is answered as it is, and keeps what becomes of it.
+    """
+    deadline = time.monotonic() + seconds
+    run.refresh_from_db(fields=["state", "reason"])
+    while run.state == State.INGESTING and time.monotonic() < deadline:
+        time.sleep(LOOK_EVERY_S)
+        run.refresh_from_db(fields=["state", "reason"])
+    if run.state == State.FAILED:
+        snapshot = run.snapshots.get(seq=1)
+        delete_run(run)
+        name = run.title or "The upload"
+        raise ApiError(413 if snapshot.is_over_limit else 422, f"{name} was not stored: {snapshot.error}.")
+    return run
+
+
+def delete_run(run: Run) -> None:
+    """The row, and after it the files: a crash in between leaves files that nothing names, never a row without them."""
+    snapshots = list(run.snapshots.all())
+    names = [name for snapshot in snapshots for name in snapshot.file_names()]
+    run.delete()
+    for name in names:
+        default_storage.delete(name)
+    _remove_empty_folders(run.run_id)
+
+
+def delete_old_temporaries(now: datetime) -> int:
+    """Bodies whose request died while they came."""
+    oldest = (now - TEMPORARY_KEPT).timestamp()
+    old = [path for path in temporary_folder().glob("*") if path.stat().st_mtime < oldest]
+    for path in old:
+        path.unlink(missing_ok=True)
+    return len(old)
+
+
+def temporary_folder() -> Path:
+    """Beside the blobs, so that moving a body in is a rename."""
+    return Path(settings.MEDIA_ROOT) / "incoming"
+
+
+def _move_into_storage(body: Body, name: str) -> str:
+    """A rename and a sync of the folder on this machine's disk; a copy into any other storage."""
+    if not isinstance(default_storage, FileSystemStorage):
+        with body.path.open("rb") as file:
+            return str(default_storage.save(name, File(file)))
+    target = Path(default_storage.path(name))
+    is_new_folder = not target.parent.exists()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    body.path.replace(target)
+    _sync_folder(target.parent)
+    if is_new_folder:
+        _sync_folder(target.parent.parent)
+    return name
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _remove_empty_folders(run_id: str) -> None:
+    for kind in ("received", "trees", "payloads"):
+        folder = Path(settings.MEDIA_ROOT) / kind / run_id
+        if folder.is_dir() and not any(folder.iterdir()):
+            shutil.rmtree(folder, ignore_errors=True)
