@@ -1,0 +1,40 @@
+// Says what a key does on the graph: one table for the keyboard handler and for the list of keys that "?" shows.
+
+export const KEY_HELP = [
+  ["Arrow keys", "go to the frame above, below, left or right"],
+  ["Enter", "zoom to the selected frame"],
+  ["Escape, Backspace", "zoom out by one frame"],
+  ["Home", "zoom out to all"],
+  ["+ and −", "zoom in and out around the middle"],
+  ["/", "search"],
+  ["n, N", "next and previous match"],
+  ["?", "this list"],
+];
+
+/** The action for a key: down is away from the root, whatever the direction of the picture. "" is none of ours. */
+export function keyAction({ key, ctrlKey, metaKey, altKey }, { isFlame }) {
+  if (ctrlKey || metaKey || altKey) return "";
+  if (key === "ArrowDown") return isFlame ? "parent" : "child";
+  if (key === "ArrowUp") return isFlame ? "child" : "parent";
+  return ACTIONS[key] ?? "";
+}
+
+const ACTIONS = {
+  ArrowLeft: "left", ArrowRight: "right", Enter: "zoom", " ": "zoom", Escape: "out", Backspace: "out", Home: "home",
+  "+": "closer", "=": "closer", "-": "farther", "/": "search", n: "next", N: "previous", "?": "help",
+};
+
+/** Where an arrow leads from a node; the node itself where there is nothing. */
+export function neighbour(tree, node, action) {
+  if (action === "parent") return Math.max(0, tree.parent[node]);
+  if (action === "child") return firstVisibleChild(tree, node);
+  const next = node + (action === "right" ? 1 : -1);
+  return isSibling(tree, node, next) ? next : node;
+}
+
+function firstVisibleChild(tree, node) {
+  const child = tree.firstChild[node];
+  return child < tree.firstChild[node + 1] ? child : node;
+}
+
+const isSibling = (tree, node, other) => node > 0 && other > 0 && other < tree.n && tree.parent[other] === tree.parent[node];

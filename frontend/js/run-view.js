@@ -1,0 +1,112 @@
+// Reads what the site says of a run: which snapshot and payload to show, and the words of the page for its state.
+import { formatAge, formatDuration, formatPlural, titleOf } from "./format.js";
+
+export const ACTIVE_STATES = ["queued", "claimed", "recording", "ingesting"];
+const WITH_AGENT = ["claimed", "recording"];
+
+export const isActive = (run) => ACTIVE_STATES.includes(run.state);
+export const isTracing = (run) => WITH_AGENT.includes(run.state);
+
+/** The run after a message of its socket: fields replace, snapshots replace by number and stay in order. */
+export function mergeRun(run, message) {
+  const { type, snapshots = [], ...fields } = message;
+  const bySeq = new Map(run.snapshots.map((snapshot) => [snapshot.seq, snapshot]));
+  for (const snapshot of snapshots) bySeq.set(snapshot.seq, snapshot);
+  const known = fields.value_types?.length ? fields : { ...fields, value_types: run.value_types };
+  return { ...run, ...known, snapshots: [...bySeq.values()].sort((a, b) => a.seq - b.seq) };
+}
+
+/** Snapshots that can be drawn. */
+export const drawable = (run) => run.snapshots.filter(({ tags }) => tags && Object.keys(tags).length > 0);
+
+export const snapshotAt = (run, seq) => run.snapshots.find((snapshot) => snapshot.seq === seq) ?? null;
+
+/** The value type to show: the one asked for, or the first. */
+export function valueTypeOf(run, name) {
+  return run.value_types.find((type) => type.name === name) ?? run.value_types[0] ?? null;
+}
+
+/** Addresses of a snapshot's payload: {overview, full}; full is null where the overview is all. */
+export function payloadUrls(run, snapshot, typeName) {
+  const [tag, isAll] = snapshot.tags[typeName];
+  const fill = (stage) => filled(run.payload_url, { seq: snapshot.seq, value_type: typeName, tag, stage });
+  return { overview: fill("overview"), full: isAll ? null : fill("full") };
+}
+
+export function filled(template, values) {
+  return template.replace(/\{(\w+)\}/g, (_, key) => encodeURIComponent(values[key]));
+}
+
+/** "at 3:24 of 10:00", or "since the run began, until 3:24" of a flow. */
+export function momentOf(run, snapshot, type) {
+  if (!run.duration_s) return "";
+  const until = `${formatDuration(snapshot.elapsed_s)} of ${formatDuration(run.duration_s)}`;
+  return type.kind === "level" ? `, at ${until}` : `, since the run began, until ${until}`;
+}
+
+/** The sentences after the meaning of a value type: how it may be read. */
+export function readingOf(type) {
+  const kind = type.kind === "level"
+    ? "A level: never added up over time."
+    : "A flow: it happened during the run.";
+  const what = type.unit === "bytes" && type.kind === "level" ? "bytes held by it and everything it called" : `${type.unit} of it and everything it called`;
+  const sign = type.is_signed ? " Negative values are as wide as their amount and hatched." : "";
+  return `${kind} A frame is as wide as the ${what}.${sign}`;
+}
+
+/** Change of a total against the snapshot about a minute before: {change, words}, null with one snapshot. */
+export function recentChange(run, snapshot, typeName) {
+  const earlier = run.snapshots.filter((other) => other.seq < snapshot.seq && other.totals?.[typeName] !== undefined);
+  if (!earlier.length) return null;
+  const before = earlier.filter((other) => snapshot.elapsed_s - other.elapsed_s >= 59).at(-1) ?? earlier[0];
+  const seconds = Math.round(snapshot.elapsed_s - before.elapsed_s);
+  const change = snapshot.totals[typeName] - before.totals[typeName];
+  return { change, words: seconds >= 59 && seconds <= 61 ? "in the last minute" : `in the last ${seconds}\u00a0s` };
+}
+
+/** "Outstanding now" and the like, for the key number of a value type. */
+export function headingOf(type) {
+  return type.name.startsWith("outstanding") ? "Outstanding now" : `${titleOf(type.name)} so far`;
+}
+
+/** Words for a state: {kind of note, icon, title, text}; null where the graph speaks for itself. */
+export function stateNote(run) {
+  const kept = drawable(run).length;
+  const keptWords = kept ? `${formatPlural(kept, "snapshot that it sent is", "snapshots that it sent are")} kept and can be read.` : "No snapshot arrived.";
+  const notes = {
+    queued: { kind: "", icon: "i-wait", title: `Waiting for ${run.host || "the host"}`, text: waitingText(run) },
+    claimed: { kind: "", icon: "i-wait", title: "The agent is attaching", text: "It places its probes and looks up symbols; the first events follow in a moment." },
+    failed: { kind: "bad", icon: "i-fail", title: run.reason || "The run failed", text: `It got to ${progressWords(run)}. ${keptWords}` },
+    cancelled: { kind: "", icon: "i-x", title: "Cancelled", text: `${run.reason ? `${run.reason}. ` : ""}It got to ${progressWords(run)}. ${keptWords}` },
+  };
+  return notes[run.state] ?? emptyNote(run, kept);
+}
+
+function waitingText({ agent_seen_s: seen }) {
+  const heard = typeof seen === "number" ? `The host last answered ${formatAge(seen)}. ` : "";
+  return `${heard}The run starts as soon as it asks for work.`;
+}
+
+const progressWords = (run) => (run.duration_s ? `${formatDuration(run.elapsed_s)} of ${formatDuration(run.duration_s)}` : formatDuration(run.elapsed_s));
+
+function emptyNote(run, kept) {
+  const unread = run.snapshots.find(({ error }) => error);
+  if (unread) return { kind: "bad", icon: "i-fail", title: `Snapshot ${unread.seq} could not be read`, text: unread.error };
+  if (kept) return null;
+  if (run.state === "recording") return { kind: "", icon: "i-wait", title: "Recording", text: firstSnapshotText(run) };
+  if (run.state === "ingesting") return { kind: "", icon: "i-wait", title: "Reading what arrived", text: "The call tree is being built; the graph appears by itself." };
+  return { kind: "warn", icon: "i-info", title: "Nothing was recorded", text: "The run ended without a snapshot that holds a stack." };
+}
+
+function firstSnapshotText(run) {
+  const every = run.duration_s / Math.max(1, run.expected_snapshots || 1);
+  return `The first of ${formatPlural(run.expected_snapshots || 1, "snapshot", "snapshots")} is due after ${formatDuration(every)}; the graph grows with each.`;
+}
+
+/** Seconds until the next snapshot is due, null when none is. */
+export function nextSnapshotS(run) {
+  if (run.state !== "recording" || !run.expected_snapshots) return null;
+  const every = run.duration_s / run.expected_snapshots;
+  const due = (run.snapshots.length + 1) * every - run.elapsed_s;
+  return run.snapshots.length < run.expected_snapshots && due > 0 ? due : null;
+}

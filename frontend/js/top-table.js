@@ -1,0 +1,77 @@
+// Adds a tree up by function: what it holds itself, and with all that it called; recursion counts once.
+import { self2Of, selfOf } from "./layout.js";
+
+/** Columns by name id: self, total, count of frames; self2 and total2 too for a difference. */
+export function functionValues(tree) {
+  const size = tree.strings.length;
+  const column = () => new Float64Array(size);
+  const values = { self: column(), total: column(), frames: new Uint32Array(size), self2: null, total2: null };
+  if (tree.total2) Object.assign(values, { self2: column(), total2: column() });
+  addSelf(tree, values);
+  addTotals(tree, values);
+  return values;
+}
+
+function addSelf(tree, values) {
+  for (let i = 1; i < tree.n; i++) {
+    const name = tree.names[i];
+    values.frames[name]++;
+    values.self[name] += selfOf(tree, i);
+    if (values.self2) values.self2[name] += self2Of(tree, i);
+  }
+}
+
+// Depth first with a stack of our own, since a stack may be 65,536 frames deep. A frame under another of its name adds nothing.
+function addTotals(tree, values) {
+  const { names, firstChild, total, total2 } = tree;
+  const open = new Uint32Array(tree.strings.length);
+  const path = new Int32Array(tree.rows.length);
+  const nextChild = new Uint32Array(tree.rows.length);
+  let depth = 0;
+  nextChild[0] = firstChild[0];
+  while (depth >= 0) {
+    const node = path[depth];
+    if (nextChild[depth] < firstChild[node + 1]) {
+      const child = nextChild[depth]++;
+      const name = names[child];
+      if (open[name]++ === 0) {
+        values.total[name] += total[child];
+        if (total2) values.total2[name] += total2[child];
+      }
+      path[++depth] = child;
+      nextChild[depth] = firstChild[child];
+    } else {
+      if (node > 0) open[names[node]]--;
+      depth--;
+    }
+  }
+}
+
+/** Rows {id, name, self, total, frames} of the functions that have frames; a difference has selfAfter, totalAfter and changes. */
+export function functionRows(strings, values) {
+  const rows = [];
+  for (let id = 0; id < strings.length; id++) {
+    if (values.frames[id] > 0) rows.push(values.total2 ? changeRow(strings, values, id) : valueRow(strings, values, id));
+  }
+  return rows;
+}
+
+const valueRow = (strings, { self, total, frames }, id) => ({ id, name: strings[id], self: self[id], total: total[id], frames: frames[id] });
+
+function changeRow(strings, values, id) {
+  const row = valueRow(strings, values, id);
+  const [selfAfter, totalAfter] = [values.self2[id], values.total2[id]];
+  return { ...row, selfAfter, totalAfter, selfChange: selfAfter - row.self, totalChange: totalAfter - row.total };
+}
+
+/** Rows whose name has all words typed, sorted by a column; `-` before it turns the order round. */
+export function arrangeRows(rows, { filter = "", sort = "-self" } = {}) {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  const kept = words.length ? rows.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word))) : [...rows];
+  const key = sort.replace(/^[-~]/, "");
+  const by = key === "name" ? (a, b) => compareNames(a.name, b.name) : (a, b) => a[key] - b[key];
+  const sign = sort.startsWith("-") ? -1 : 1;
+  return kept.sort((a, b) => sign * by(a, b) || b.total - a.total || compareNames(a.name, b.name));
+}
+
+const compareNames = (a, b) => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,0 +1,119 @@
+// Writes what is shown into the fragment of the address, and reads it back: a copied link shows the same picture.
+
+const VERSION = "1";
+const MAX_PATH = 6000; // characters; a longer path is written as its hash, since addresses are cut by chat programs
+
+/**
+ * State {type, snapshot, focus, range, selected, search, view, sort, keepsAllocators} as "#v=1&…"; what is absent or
+ * the default is left out. `focus` and `selected` are paths of names, `range` the part of the focus that is seen.
+ */
+export function writeState(state) {
+  const fields = [
+    ["v", VERSION], ["t", state.type], ["s", state.snapshot],
+    ["f", writePath(state.focus)], ["x", writeRange(state.range)], ["sel", writePath(state.selected)],
+    ["q", state.search], ["view", state.view === "flame" ? "flame" : ""],
+    ["sort", state.sort], ["alloc", state.keepsAllocators ? "1" : ""],
+  ];
+  return "#" + fields.filter(([, value]) => value).map(([key, value]) => `${key}=${encode(value)}`).join("&");
+}
+
+/** The state in a fragment; `gone` says in words what of it can't be read. */
+export function readState(fragment) {
+  const fields = fieldsOf(fragment);
+  const gone = fields.v && fields.v !== VERSION ? [`The link has version ${fields.v} of this page's addresses, ${VERSION} is known: some of it may be missing.`] : [];
+  return {
+    type: fields.t ?? "",
+    snapshot: /^[1-9]\d{0,5}$/.test(fields.s ?? "") ? Number(fields.s) : 0,
+    focus: readPath(fields.f), range: readRange(fields.x), selected: readPath(fields.sel),
+    search: fields.q ?? "",
+    view: fields.view === "flame" ? "flame" : "icicle",
+    sort: /^-?[a-zA-Z]+$/.test(fields.sort ?? "") ? fields.sort : "",
+    keepsAllocators: fields.alloc === "1",
+    gone,
+  };
+}
+
+function fieldsOf(fragment) {
+  const fields = {};
+  for (const part of fragment.replace(/^#/, "").split("&")) {
+    const at = part.indexOf("=");
+    if (at > 0) fields[part.slice(0, at)] = part.slice(at + 1);
+  }
+  for (const key of Object.keys(fields)) if (key !== "f" && key !== "sel") fields[key] = decodeText(fields[key]);
+  return fields;
+}
+
+const writePath = (path) => (path?.length ? { path } : "");
+
+// Names are separated by ";" after encoding, so a name may hold one.
+function encode(value) {
+  if (typeof value !== "object") return encodeText(String(value));
+  const text = value.path.map(encodeText).join(";");
+  return text.length <= MAX_PATH ? text : `~${pathHash(value.path)}~${encodeText(value.path.at(-1).slice(0, 200))}`;
+}
+
+function readPath(text) {
+  if (!text) return [];
+  const [, hash, last] = text.match(/^~([0-9a-f]{16})~(.*)$/) ?? [];
+  return hash ? { hash, last: decodeText(last) } : text.split(";").map(decodeText);
+}
+
+// encodeURIComponent throws at half a surrogate pair, which a hostile name may hold.
+const encodeText = (text) => encodeURIComponent(text.toWellFormed ? text.toWellFormed() : text.replace(/[\ud800-\udfff]/g, wholePairs)).replaceAll("~", "%7E");
+
+function wholePairs(half, at, text) {
+  const code = half.charCodeAt(0);
+  const isWhole = code < 0xdc00 ? /[\udc00-\udfff]/.test(text[at + 1] ?? "") : /[\ud800-\udbff]/.test(text[at - 1] ?? "");
+  return isWhole ? half : "\ufffd";
+}
+
+function decodeText(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const writeRange = (range) => (range ? range.map((part) => Number(part.toPrecision(12))).join("-") : "");
+
+function readRange(text) {
+  const [, from, to] = text?.match(/^([\d.]+(?:e-\d+)?)-([\d.]+(?:e-\d+)?)$/) ?? [];
+  const range = [Number(from), Number(to)];
+  return range.every((part) => part >= 0 && part <= 1) && range[0] < range[1] ? range : null;
+}
+
+/** 16 hexadecimal digits of a path of names. */
+export function pathHash(path) {
+  let hash = ROOT_HASH;
+  for (const name of path) hash = childHash(hash, nameHash(name));
+  return hexOf(hash);
+}
+
+/** The node at a hash of a path, -1 if there is none. */
+export function findHash(tree, wanted) {
+  const nameHashes = tree.strings.map(nameHash);
+  const high = new Uint32Array(tree.n);
+  const low = new Uint32Array(tree.n);
+  [high[0], low[0]] = ROOT_HASH;
+  for (let i = 1; i < tree.n; i++) {
+    const above = tree.parent[i];
+    [high[i], low[i]] = childHash([high[above], low[above]], nameHashes[tree.names[i]]);
+    if (hexOf([high[i], low[i]]) === wanted) return i;
+  }
+  return -1;
+}
+
+const ROOT_HASH = [0x811c9dc5, 0x9e3779b9];
+
+function nameHash(name) {
+  let [high, low] = ROOT_HASH;
+  for (let i = 0; i < name.length; i++) {
+    high = Math.imul(high ^ name.charCodeAt(i), 16777619);
+    low = Math.imul(low ^ name.charCodeAt(i), 0x85ebca6b);
+  }
+  return [high >>> 0, low >>> 0];
+}
+
+const childHash = ([high, low], name) => [Math.imul(high ^ name[0], 16777619) >>> 0, Math.imul(low ^ name[1] ^ (high >>> 7), 0x85ebca6b) >>> 0];
+const hexOf = (hash) => hash.map((part) => part.toString(16).padStart(8, "0")).join("");

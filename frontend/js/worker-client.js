@@ -1,0 +1,79 @@
+// Talks to the graph's Worker. An expression that takes too long ends the Worker, and a new one opens the payload again.
+
+// JavaScript can't interrupt a regular expression. Matching 50,000 names takes some 15 ms, so half a second is hopeless.
+export const MATCH_TIMEOUT_MS = 500;
+
+/** What the Worker can't do in time, in words. */
+export class TooSlow extends Error {
+  name = "TooSlow";
+}
+
+/** `start()` makes a Worker. Returns open, match, functions and close; each answer is a promise. */
+export function workerClient(start, { timeoutMs = MATCH_TIMEOUT_MS } = {}) {
+  let worker = null;
+  let payload = null;
+  let opened = null;
+  let lastId = 0;
+  const waiting = new Map();
+
+  function ensureWorker() {
+    if (worker) return;
+    worker = start();
+    worker.onmessage = ({ data }) => settle(data);
+    worker.onerror = (event) => failAll(new Error(event.message || "The Worker of the graph could not be started."));
+  }
+
+  function settle({ id, error, ...answer }) {
+    const { resolve, reject } = waiting.get(id) ?? {};
+    waiting.delete(id);
+    if (error) reject?.(new Error(error));
+    else resolve?.(answer);
+  }
+
+  function failAll(error) {
+    for (const { reject } of waiting.values()) reject(error);
+    waiting.clear();
+  }
+
+  function ask(what, request) {
+    ensureWorker();
+    const id = ++lastId;
+    worker.postMessage({ id, what, ...request });
+    return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
+  }
+
+  function restart(error) {
+    worker.terminate();
+    worker = null;
+    failAll(error);
+    opened = ask("open", payload);
+    opened.catch(() => {});
+  }
+
+  return {
+    /** Opens a payload; a copy of it goes to the Worker, so the caller keeps its own. */
+    open(buffer, keepsAllocators) {
+      payload = { buffer, keepsAllocators };
+      opened = ask("open", payload);
+      return opened;
+    },
+    async functions() {
+      await opened;
+      return (await ask("functions", {})).values;
+    },
+    async match(text) {
+      await opened;
+      const timer = setTimeout(() => restart(new TooSlow("the expression takes too long; a simpler one will do")), timeoutMs);
+      try {
+        return (await ask("match", { text })).hits;
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    close() {
+      worker?.terminate();
+      worker = null;
+      failAll(new Error("closed"));
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { findPath } from "../../frontend/js/frame-path.js";
+import { findHash, pathHash, readState, writeState } from "../../frontend/js/url-state.js";
+import { nodeOf, treeOf } from "./trees.mjs";
+
+const full = {
+  type: "outstanding_bytes", snapshot: 3, focus: ["main", "a;b=c&d#e", "std::vector<int>::push"], range: [0.25, 0.5],
+  selected: ["main", "x"], search: "^a|b$ &#=", view: "flame", sort: "-total", keepsAllocators: true,
+};
+
+test("what is written is read back", () => {
+  assert.deepEqual(readState(writeState(full)), { ...full, gone: [] });
+});
+
+test("writing is stable, and the default view is short", () => {
+  assert.equal(writeState(full), writeState(readState(writeState(full))));
+  assert.equal(writeState({ type: "calls", view: "icicle", focus: [] }), "#v=1&t=calls");
+});
+
+test("hostile fragments are read as nothing", () => {
+  const state = readState("#v=1&s=-4&x=9-2&sort=<b>&view=table&t=%E0%A4%A&f=");
+
+  assert.deepEqual([state.snapshot, state.range, state.sort, state.view, state.focus], [0, null, "", "icicle", []]);
+  assert.deepEqual(readState(""), { type: "", snapshot: 0, focus: [], range: null, selected: [], search: "", view: "icicle", sort: "", keepsAllocators: false, gone: [] });
+});
+
+test("another version says that some of it may be missing", () => {
+  assert.match(readState("#v=2&t=calls").gone[0], /version 2/);
+});
+
+test("half a surrogate pair in a name does not stop the page", () => {
+  assert.deepEqual(readState(writeState({ focus: ["\ud800x", "🔥"] })).focus, ["\ufffdx", "🔥"]);
+});
+
+test("a path finds its frame again in another tree", () => {
+  const tree = treeOf({ "main;a;b": 1, "main;a;c": 9, other: 50 });
+
+  assert.deepEqual(findPath(tree, ["main", "a", "b"]), { node: nodeOf(tree, "main;a;b"), missing: 0 });
+});
+
+test("of a path that is gone the deepest frame that is left is found", () => {
+  const tree = treeOf({ "main;a;b": 1 });
+
+  assert.deepEqual(findPath(tree, ["main", "a", "x", "y"]), { node: nodeOf(tree, "main;a"), missing: 2 });
+});
+
+test("a path too long for an address is written as its hash and found by it", () => {
+  const names = Array.from({ length: 400 }, (_, i) => `frame_with_a_long_name_${i}`);
+  const tree = treeOf({ [names.join(";")]: 1, other: 2 });
+
+  const { focus } = readState(writeState({ focus: names }));
+
+  assert.deepEqual(focus, { hash: pathHash(names), last: "frame_with_a_long_name_399" });
+  assert.equal(findHash(tree, focus.hash), nodeOf(tree, names.join(";")));
+  assert.equal(findHash(tree, "0".repeat(16)), -1);
+});

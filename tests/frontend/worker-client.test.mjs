@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { Worker } from "node:worker_threads";
+import { TooSlow, workerClient } from "../../frontend/js/worker-client.js";
+import { encodeStacks } from "./encode.mjs";
+
+// The real worker.js in a thread of Node, which has no `self` of its own.
+const BOOT = `
+  import { parentPort } from "node:worker_threads";
+  globalThis.self = { postMessage: (message) => parentPort.postMessage(message) };
+  const early = [];
+  const keep = (data) => early.push(data);
+  parentPort.on("message", keep);
+  await import(${JSON.stringify(new URL("../../frontend/js/worker.js", import.meta.url).href)});
+  parentPort.off("message", keep);
+  parentPort.on("message", (data) => self.onmessage({ data }));
+  for (const data of early) self.onmessage({ data });
+`;
+
+function startThread() {
+  const thread = new Worker(new URL(`data:text/javascript,${encodeURIComponent(BOOT)}`));
+  const page = { postMessage: (message) => thread.postMessage(message), terminate: () => thread.terminate() };
+  thread.on("message", (data) => page.onmessage({ data }));
+  thread.on("error", (error) => page.onerror(error));
+  return page;
+}
+
+async function withClient(options, use) {
+  const client = workerClient(startThread, options);
+  try {
+    await use(client);
+  } finally {
+    client.close();
+  }
+}
+
+const MANY_A = "a".repeat(40) + "!";
+
+test("the Worker tests names and adds up functions of the payload it opened", () => withClient({ timeoutMs: 20_000 }, async (client) => {
+  await client.open(encodeStacks({ "main;leak;malloc": 40, "main;put": 2 }), false);
+
+  const hits = await client.match("leak|put");
+  const values = await client.functions();
+
+  assert.equal(hits.filter(Boolean).length, 2);
+  assert.deepEqual([...values.self].sort((a, b) => b - a).slice(0, 2), [40, 2]);
+}));
+
+test("an expression that would take for ever ends, and the next one works", () => withClient({ timeoutMs: 2000 }, async (client) => {
+  await client.open(encodeStacks({ [MANY_A]: 1 }), true);
+
+  await assert.rejects(client.match("^(a+)+$"), TooSlow);
+
+  assert.deepEqual([...await client.match("a!")], [1]);
+}));
+
+test("a payload that is broken is told in words", () => withClient({}, async (client) => {
+  await assert.rejects(client.open(new ArrayBuffer(3), true), /no graph/);
+}));
