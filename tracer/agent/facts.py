@@ -1,0 +1,55 @@
+"""What this host is and what it can record, as the hosts page shows it.
+
+`python -m tracer.agent.facts` prints {"kernel", "distribution", "collectors": {"malloc": "", "brk": "why not"}}: asking
+loads bcc and LLVM, so the agent asks in a process that ends.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import platform
+import subprocess
+import sys
+from typing import Any
+
+from tracer.protocol import COLLECTORS
+
+logger = logging.getLogger(__name__)
+
+ASK_TIMEOUT_S = 60.0
+
+
+def ask_facts() -> dict[str, Any]:
+    """Facts of this host; if asking fails, each collector says so."""
+    command = [sys.executable, "-P", "-m", __name__]
+    try:
+        printed = subprocess.run(command, stdout=subprocess.PIPE, timeout=ASK_TIMEOUT_S, check=True).stdout
+        facts: dict[str, Any] = json.loads(printed)
+    except (subprocess.SubprocessError, ValueError) as error:
+        logger.error("this host could not be asked what it can record: %s", error)
+        why_not = dict.fromkeys(COLLECTORS, "the agent could not find out, see its log")
+        return {**_system(), "collectors": why_not}
+    return facts
+
+
+def _system() -> dict[str, str]:
+    return {"kernel": os.uname().release, "distribution": _distribution()}
+
+
+def _distribution() -> str:
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME", "")
+    except OSError:
+        return ""
+
+
+def _print_facts() -> None:
+    from tracer.collectors.ability import abilities
+
+    print(json.dumps({**_system(), "collectors": dict(abilities())}))
+
+
+if __name__ == "__main__":
+    _print_facts()

@@ -1,0 +1,70 @@
+"""The Celery worker on a traced host: turns messages of this host's queue into lines on standard output.
+
+    in   {"broker": "memflame-files:///srv/memflame/broker", "queue": "host.9f2c…"}
+    out  r-8f3kq
+
+It is a process of its own, so that what reads the broker holds no token and starts no recording, and can be started
+again when it hangs. A line only wakes the agent, which then asks the site; the run id in it is for the log.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from typing import Any
+
+from celery import Celery
+from kombu import Queue
+
+import tracer.broker  # noqa: F401  registers memflame-files://
+from tracer.agent.children import read_task
+from tracer.protocol import TASK_RUN_READY
+
+SETTINGS: dict[str, Any] = {
+    "accept_content": ["json"],
+    "task_serializer": "json",
+    "task_ignore_result": True,
+    "task_create_missing_queues": False,
+    "worker_prefetch_multiplier": 1,
+    "worker_enable_remote_control": False,
+    "worker_send_task_events": False,
+    "worker_redirect_stdouts": False,
+    "worker_hijack_root_logger": False,
+    "broker_connection_retry_on_startup": True,
+    "broker_connection_max_retries": None,  # the default gives up after 100 tries
+}
+
+
+def make_app(broker: str, queue: str) -> Celery:
+    """A Celery app with one queue and one task; it knows nothing of Django or the site."""
+    app = Celery("memflame-agent", broker=broker, set_as_current=False)
+    app.conf.update(SETTINGS, task_queues=[Queue(queue)], task_default_queue=queue)
+    app.task(name=TASK_RUN_READY)(run_ready)
+    return app
+
+
+def run_ready(run: str) -> None:
+    shown = "".join(c for c in str(run)[:40] if c.isalnum() or c in "-_")
+    os.write(1, f"{shown}\n".encode())
+
+
+def main() -> int:
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    task = read_task()
+    worker = make_app(task["broker"], task["queue"]).Worker(
+        queues=[task["queue"]],
+        pool="solo",
+        concurrency=1,
+        loglevel="WARNING",
+        quiet=True,
+        without_gossip=True,
+        without_mingle=True,
+        without_heartbeat=True,
+    )
+    worker.start()
+    return int(worker.exitcode or 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,175 @@
+"""The agent: tells the site what runs on this host, takes the host's runs, records them, sends what was recorded.
+
+One process of threads, each with one job, so that a slow answer to one holds up no other:
+
+    main        waits for SIGINT or SIGTERM, then ends the rest in order
+    heartbeat   every HEARTBEAT_EVERY_S: what this host can do, which processes run
+    work        asks for the oldest queued run when nudged, when a recording has ended, and every POLL_EVERY_S
+    nudges      keeps the Celery worker running (a process, `listen`) and wakes `work` for each of its lines
+    <run>       one for each recording: starts the process that traces (`child`), reports progress, passes on stop
+    sender      sends the spool
+
+Only the agent itself holds the token. Celery does nothing here but wake it: without a broker a run starts at the next
+question, a few seconds later.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from tracer import __version__
+from tracer.agent.facts import ask_facts
+from tracer.agent.nudges import Nudges
+from tracer.agent.processes import LiveList
+from tracer.agent.recording import Recording
+from tracer.agent.sender import Sender
+from tracer.agent.spool import Spool
+from tracer.client import ClientError, SiteClient
+from tracer.protocol import HEARTBEAT_EVERY_S, POLL_EVERY_S
+
+logger = logging.getLogger(__name__)
+
+FACTS_EVERY_S = 600.0  # a kernel setting may be changed while the agent runs
+STOP_RECORDINGS_S = 4.0  # both together stay below the 6.5 s that `manage.py up` gives its agent
+SEND_LAST_S = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class AgentOptions:
+    server: str
+    token: str
+    spool: Path
+    broker: str = ""
+    concurrency: int = 2
+
+
+def serve(options: AgentOptions) -> None:
+    """Run until SIGINT or SIGTERM; ClientError when the site refuses the token, SpoolError when the spool is taken."""
+    client, spool = SiteClient(options.server, options.token), Spool(options.spool)
+    if client.is_in_clear:
+        logger.warning("%s is reached without TLS: whoever sees the traffic has this host's token", client.server)
+    with spool.in_use():
+        Agent(client, spool, options).run()
+
+
+class Agent:
+    """The threads and what they share."""
+
+    def __init__(self, client: SiteClient, spool: Spool, options: AgentOptions) -> None:
+        self._client, self._spool, self._options = client, spool, options
+        self._sender = Sender(client, spool)
+        self._nudges = Nudges(options.broker, self._look_for_work)
+        self._recordings: list[Recording] = []
+        self._recordings_lock = threading.Lock()
+        self._stopping, self._work = threading.Event(), threading.Event()
+        self._refusal: ClientError | None = None
+
+    def run(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._on_signal)
+        for job in (self._beat, self._take_work):
+            threading.Thread(target=job, name=job.__name__.strip("_"), daemon=True).start()
+        self._sender.start()
+        self._stopping.wait()
+        self._end()
+        if self._refusal is not None:
+            raise self._refusal
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self._stopping.set()
+
+    def _end(self) -> None:
+        """Children first, so that no probe is left; then what they have written last."""
+        logger.info("stopping")
+        self._nudges.stop()
+        recordings = self._current()
+        for recording in recordings:
+            recording.shut_down()
+        deadline = time.monotonic() + STOP_RECORDINGS_S
+        for recording in recordings:
+            recording.join(max(0, deadline - time.monotonic()))
+            recording.kill()
+        self._sender.drain(SEND_LAST_S)
+
+    def _beat(self) -> None:
+        live, facts, facts_at = LiveList(), ask_facts(), time.monotonic()
+        is_heard = _Said(logger)
+        while not self._stopping.is_set():
+            if time.monotonic() - facts_at > FACTS_EVERY_S:
+                facts, facts_at = ask_facts(), time.monotonic()
+            try:
+                reply = self._client.heartbeat(__version__, facts, live.current())
+            except ClientError as error:
+                is_heard.no(f"{error}; trying again")
+                self._give_up_if_never_heard(error)
+            else:
+                is_heard.yes(f"serving {self._client.server}, queue {reply['queue']}")
+                self._nudges.listen_to(str(reply["queue"]))
+            self._stopping.wait(HEARTBEAT_EVERY_S)
+
+    def _give_up_if_never_heard(self, error: ClientError) -> None:
+        """A refused token at the start is a mistake for a person to mend; later it may be a token being renewed."""
+        if error.is_final and not self._nudges.is_listening:
+            self._refusal = error
+            self._stopping.set()
+
+    def _look_for_work(self) -> None:
+        self._work.set()
+
+    def _take_work(self) -> None:
+        while not self._stopping.is_set():
+            self._work.clear()
+            if self._nudges.is_listening and len(self._current()) < self._options.concurrency:
+                self._take_one()
+            self._work.wait(POLL_EVERY_S)
+
+    def _take_one(self) -> None:
+        """Claim the oldest queued run. Where another agent was faster or the site is away, a later question will do."""
+        try:
+            run = self._client.next_run()
+            if run is None:
+                return
+            attempt = uuid.uuid4().hex
+            claim = self._client.claim(run, attempt)
+        except ClientError as error:
+            if error.status != 409:
+                logger.warning("no run taken: %s", error)
+            return
+        logger.info("%s: taken", run)
+        folder = self._spool.open(run, attempt)
+        recording = Recording(self._client, self._sender, folder, claim, self._look_for_work)
+        with self._recordings_lock:
+            self._recordings.append(recording)
+        recording.start()
+        self._look_for_work()  # there may be another one
+
+    def _current(self) -> list[Recording]:
+        with self._recordings_lock:
+            self._recordings = [known for known in self._recordings if not known.has_ended]
+            return list(self._recordings)
+
+
+class _Said:
+    """Logs a change once, not at every beat."""
+
+    def __init__(self, log: logging.Logger) -> None:
+        self._log, self._last = log, ""
+
+    def yes(self, text: str) -> None:
+        self._say(self._log.info, text)
+
+    def no(self, text: str) -> None:
+        self._say(self._log.warning, text)
+
+    def _say(self, say: Callable[[str], None], text: str) -> None:
+        if text != self._last:
+            self._last = text
+            say(text)
