@@ -68,6 +68,15 @@ def duration(seconds: float | None) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
+@register.filter
+def span(seconds: float) -> str:
+    """A length in its own unit where it is whole there: `10 s`, `1 min`, `1 h`; else `m:ss`."""
+    for unit, name in ((_HOUR, "h"), (_MINUTE, "min")):
+        if seconds >= unit and seconds % unit == 0:
+            return f"{seconds / unit:g}{NBSP}{name}"
+    return f"{seconds:g}{NBSP}s" if seconds < _MINUTE else duration(seconds)
+
+
 def age(seconds: float) -> str:
     """How long ago: `4 s ago`, `3 min ago`, `20 h ago`, `3 days ago`."""
     whole = max(int(seconds), 0)

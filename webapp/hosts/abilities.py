@@ -1,0 +1,58 @@
+"""What a host can do: each collector of the contract, with the reason why not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tracer.protocol import COLLECTORS, CollectorFacts
+from webapp.hosts.models import Host
+
+MAX_ROWS = 100  # a person filters instead of reading on; a host may run thousands
+
+
+@dataclass(frozen=True, slots=True)
+class Ability:
+    collector: CollectorFacts
+    why_not: str  # empty: the host can
+
+    @property
+    def is_able(self) -> bool:
+        return not self.why_not
+
+
+def abilities_of(host: Host) -> list[Ability]:
+    """By the agent's last heartbeat; an agent that does not know a collector is too old for it."""
+    told: Mapping[str, str] = host.facts.get("collectors", {})
+    unknown = "its agent does not know this collector" if told else "its agent has not said yet"
+    return [Ability(facts, str(told.get(name, unknown))) for name, facts in COLLECTORS.items()]
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessList:
+    """Rows of the live list for one table: the largest first, and the chosen one in any case."""
+
+    rows: list[dict[str, Any]]
+    matching: int
+    running: int
+
+
+def processes_of(host: Host, *, text: str = "", chosen: str = "") -> ProcessList:
+    """Filter by a part of pid, command or user."""
+    words = text.lower().split()
+    rows = [_row(process) for process in host.processes]
+    found = [row for row in rows if row["key"] == chosen or all(word in row["haystack"] for word in words)]
+    found.sort(key=lambda row: (row["key"] != chosen, -row["rss_bytes"], row["pid"]))
+    return ProcessList(found[:MAX_ROWS], len(found), len(rows))
+
+
+def _row(process: Mapping[str, Any]) -> dict[str, Any]:
+    """A pid is used again after its process is gone: pid and start together name one."""
+    haystack = f"{process['pid']} {process.get('command', '')} {process.get('user', '')}".lower()
+    row = {"command": "", "user": "", "rss_bytes": 0, "started_at": "", **process}
+    return {**row, "key": key_of(process), "haystack": haystack}
+
+
+def key_of(process: Mapping[str, Any]) -> str:
+    return f"{process['pid']}-{process.get('start_time', 0)}"

@@ -1,0 +1,138 @@
+"""Forms of a new recording and of an upload."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from tracer import protocol
+from webapp.hosts.abilities import abilities_of, key_of
+from webapp.hosts.models import Host
+from webapp.runs.listing import BadFilter, parse_label
+
+DURATIONS = [("10", "10 s"), ("60", "1 min"), ("600", "10 min"), ("own", "own")]
+DEFAULT_DURATION = "60"
+SNAPSHOTS_BY_DEFAULT = 10  # enough to see a slope, and a tenth of the run lost at worst
+SHORTEST_INTERVAL_S = 1.0
+MAX_LABELS, MAX_KEY, MAX_VALUE = 20, 60, 200
+
+
+def plain(text: str) -> None:
+    """Control characters would break lines, logs and the folded header."""
+    if any(ord(character) < 32 or ord(character) == 127 for character in text):
+        raise ValidationError("This holds a control character, such as a tab or a line break. Take it out.")
+
+
+class LabelsField(forms.CharField):
+    """`key=value, key=value` to a dict."""
+
+    def clean(self, value: Any) -> dict[str, str]:
+        text = super().clean(value)
+        try:
+            labels = dict(parse_label(part) for part in text.split(",") if part.strip())
+        except BadFilter as error:
+            raise ValidationError(f"{error}. Separate labels by commas.".replace("key:value", "key=value")) from None
+        if len(labels) > MAX_LABELS:
+            raise ValidationError(f"These are {len(labels)} labels, the limit is {MAX_LABELS}.")
+        for key, word in labels.items():
+            if len(key) > MAX_KEY or len(word) > MAX_VALUE:
+                limit = f"{MAX_KEY} characters, and {MAX_VALUE} of value, are the limit"
+                raise ValidationError(f"The label “{key[:MAX_KEY]}” is too long: {limit}.")
+        return labels
+
+
+class AboutForm(forms.Form):
+    """What a run is of: the words it is found by later."""
+
+    service = forms.CharField(required=False, max_length=100, validators=[plain])
+    deploy = forms.CharField(required=False, max_length=100, validators=[plain])
+    labels = LabelsField(required=False, max_length=2000, validators=[plain])
+
+
+class NewRunForm(AboutForm):
+    """A recording on one host, checked against the host's live list."""
+
+    process = forms.CharField(error_messages={"required": "Pick a process."})
+    collector = forms.ChoiceField(error_messages={"required": "Pick a collector."})
+    duration = forms.ChoiceField(choices=DURATIONS, initial=DEFAULT_DURATION)
+    own_duration = forms.FloatField(required=False, error_messages={"invalid": "Enter a number of seconds."})
+    snapshot_every = forms.FloatField(required=False, error_messages={"invalid": "Enter a number of seconds."})
+
+    def __init__(self, *args: Any, host: Host, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.host = host
+        self.abilities = abilities_of(host)
+        self.fields["collector"] = forms.ChoiceField(
+            choices=[(ability.collector.name, ability.collector.title) for ability in self.abilities],
+            error_messages=self.fields["collector"].error_messages,
+        )
+        self.found_process: Mapping[str, Any] = {}
+
+    def clean_process(self) -> str:
+        key = str(self.cleaned_data["process"])
+        found = [process for process in self.host.processes if key_of(process) == key]
+        if not found:
+            pid = key.partition("-")[0][:10]
+            raise ValidationError(
+                f"Process {pid} has ended, or its pid is another process now. Pick again from the list."
+            )
+        self.found_process = found[0]
+        return key
+
+    def clean_collector(self) -> str:
+        name = str(self.cleaned_data["collector"])
+        ability = next(ability for ability in self.abilities if ability.collector.name == name)
+        if not ability.is_able:
+            raise ValidationError(f"{self.host.name} can’t run {name}: {ability.why_not}")
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        if not self.host.is_reporting:
+            raise ValidationError(f"{self.host.name} does not report now, so nothing can be recorded there.")
+        if "duration" in data:
+            self._clean_times(data)
+        return data
+
+    def _clean_times(self, data: dict[str, Any]) -> None:
+        duration_s = self._duration_s(data)
+        if duration_s is None:
+            return
+        data["duration_s"] = duration_s
+        every = data.get("snapshot_every") or default_interval_s(duration_s)
+        if every < SHORTEST_INTERVAL_S:
+            self.add_error("snapshot_every", f"{every:g} s is too often, the least is {SHORTEST_INTERVAL_S:g} s.")
+        elif duration_s / every > protocol.MAX_SNAPSHOTS:
+            count = f"{duration_s / every:,.0f}"
+            self.add_error(
+                "snapshot_every", f"That would be {count} snapshots, the limit is {protocol.MAX_SNAPSHOTS:,}."
+            )
+        else:
+            data["snapshot_every_s"] = min(every, duration_s)
+
+    def _duration_s(self, data: dict[str, Any]) -> float | None:
+        if data["duration"] != "own":
+            return float(data["duration"])
+        seconds = data.get("own_duration")
+        if seconds is None:
+            if "own_duration" not in self.errors:
+                self.add_error("own_duration", "Enter a number of seconds.")
+            return None
+        if not SHORTEST_INTERVAL_S <= seconds <= protocol.MAX_DURATION_S:
+            limits = f"at least {SHORTEST_INTERVAL_S:g} s, at most {protocol.MAX_DURATION_S:,} s"
+            self.add_error("own_duration", f"{seconds:g} s is out of range: {limits}.")
+            return None
+        return float(seconds)
+
+
+def default_interval_s(duration_s: float) -> float:
+    return max(duration_s / SNAPSHOTS_BY_DEFAULT, SHORTEST_INTERVAL_S)
+
+
+class UploadForm(AboutForm):
+    file = forms.FileField(
+        error_messages={"required": "Choose a file.", "empty": "The file is empty: 0 bytes came. Choose another."},
+    )

@@ -1,0 +1,125 @@
+"""The New-run page: pick a host, a process and a collector, and record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+
+from tracer import protocol
+from webapp.hosts.abilities import processes_of
+from webapp.hosts.models import Host
+from webapp.runs import states
+from webapp.runs.forms import DEFAULT_DURATION, NewRunForm, default_interval_s
+from webapp.teams.access import person, project_or_404, require
+from webapp.teams.models import Project, Role
+
+
+@login_required
+@never_cache
+def new_run(request: HttpRequest, project: str) -> HttpResponse:
+    found = project_or_404(request, project)
+    require(found, person(request), Role.MEMBER)
+    hosts = list(Host.objects.of_project(found).order_by("name"))
+    host = _chosen_host(hosts, request)
+    if getattr(request, "htmx", False) and host is not None:
+        return render(request, "runs/plan.html", {"plan": plan_of(request.GET.dict(), host)})
+    form = _form(request, host)
+    if host is not None and form is not None and form.is_bound and form.is_valid():
+        return redirect("run", _record(found, request, host, form))
+    status = 422 if form is not None and form.errors else 200
+    return render(request, "runs/new_run.html", _context(request, found, hosts, host, form), status=status)
+
+
+def _chosen_host(hosts: list[Host], request: HttpRequest) -> Host | None:
+    """The one asked for; else the first that reports, since nothing can be recorded on another."""
+    asked = request.POST.get("host") or request.GET.get("host")
+    by_preference = sorted(hosts, key=lambda host: (host.host_id != asked, not host.is_reporting))
+    return by_preference[0] if by_preference else None
+
+
+def _form(request: HttpRequest, host: Host | None) -> NewRunForm | None:
+    if host is None:
+        return None
+    if request.method == "POST":
+        return NewRunForm(request.POST, host=host)
+    return NewRunForm(host=host, initial=_initial(request, host))
+
+
+def _initial(request: HttpRequest, host: Host) -> dict[str, Any]:
+    """From a link such as "Record again"; the first collector that the host can run is chosen."""
+    names = ("process", "collector", "duration", "own_duration", "snapshot_every", "service", "deploy", "labels")
+    initial: dict[str, Any] = {name: request.GET[name] for name in names if request.GET.get(name)}
+    initial.setdefault("duration", DEFAULT_DURATION)
+    able = [name for name in protocol.COLLECTORS if host.facts.get("collectors", {}).get(name) == ""]
+    initial.setdefault("collector", able[0] if able else "")
+    return initial
+
+
+def _record(project: Project, request: HttpRequest, host: Host, form: NewRunForm) -> str:
+    data = form.cleaned_data
+    run = states.request_run(
+        project,
+        person(request),
+        host=host,
+        process=form.found_process,
+        collector=data["collector"],
+        duration_s=data["duration_s"],
+        snapshot_every_s=data["snapshot_every_s"],
+        service=data["service"],
+        deploy=data["deploy"],
+        labels=data["labels"],
+    )
+    return run.run_id
+
+
+def _context(
+    request: HttpRequest, project: Project, hosts: list[Host], host: Host | None, form: NewRunForm | None
+) -> dict[str, Any]:
+    context: dict[str, Any] = {"project": project, "hosts": hosts, "host": host, "form": form}
+    if form is None or host is None:
+        return context
+    chosen = str(form["process"].value() or "")
+    find = request.GET.get("find", "")
+    values = {
+        name: str(form[name].value() or "") for name in ("collector", "duration", "own_duration", "snapshot_every")
+    }
+    return context | {
+        "chosen": chosen,
+        "find": find,
+        "processes": processes_of(host, text=find, chosen=chosen),
+        "plan": plan_of(values | {"process": chosen}, host),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The form in one sentence: what will be recorded, for how long, and what that costs."""
+
+    collector: protocol.CollectorFacts | None
+    duration_s: float
+    snapshots: int
+    every_s: float
+    host: Host
+
+
+def plan_of(values: dict[str, str], host: Host) -> Plan:
+    """Of a form that may be half filled in: what can't be read counts as its default."""
+    duration = values.get("duration", DEFAULT_DURATION)
+    duration_s = _seconds(values.get("own_duration") if duration == "own" else duration) or float(DEFAULT_DURATION)
+    duration_s = min(duration_s, float(protocol.MAX_DURATION_S))
+    every_s = min(_seconds(values.get("snapshot_every")) or default_interval_s(duration_s), duration_s)
+    snapshots = max(1, -int(-duration_s // every_s))
+    return Plan(protocol.COLLECTORS.get(values.get("collector", "")), duration_s, snapshots, every_s, host)
+
+
+def _seconds(text: str | None) -> float | None:
+    try:
+        seconds = float(text or "")
+    except ValueError:
+        return None
+    return seconds if 0 < seconds < float("inf") else None

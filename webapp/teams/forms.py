@@ -1,0 +1,46 @@
+"""Forms of sign-in, tokens and members."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.forms import AuthenticationForm
+
+from webapp.teams.models import Role, User
+
+IN_PROJECT, IN_TEAM = "project", "team"
+
+
+class LoginForm(AuthenticationForm):
+    error_messages = {
+        "invalid_login": "This name and password do not belong together. Capitals count in both.",
+        "inactive": "This account is switched off. An administrator of the site can switch it on.",
+    }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["username"].label = "Name"
+        self.fields["username"].error_messages["required"] = "Enter your name."
+        self.fields["password"].error_messages["required"] = "Enter your password."
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(
+        max_length=100,
+        error_messages={"required": "Say what the token is for: nothing else tells tokens apart later."},
+    )
+
+
+class MemberForm(forms.Form):
+    """Who joins, as what, and where: in this project only, or in all projects of its team."""
+
+    username = forms.CharField(max_length=150, error_messages={"required": "Enter the name of a user of this site."})
+    role = forms.ChoiceField(choices=Role.choices, initial=Role.MEMBER)
+    scope = forms.ChoiceField(choices=[(IN_PROJECT, "this project"), (IN_TEAM, "the whole team")], initial=IN_PROJECT)
+
+    def clean_username(self) -> str:
+        name = str(self.cleaned_data["username"]).strip()
+        if not User.objects.filter(username=name, is_active=True).exists():
+            raise forms.ValidationError(f"This site has no user “{name}”. Names are matched exactly, capitals count.")
+        return name
