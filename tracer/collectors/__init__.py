@@ -1,1 +1,14 @@
+"""Code that turns a live process into stacks and values; nothing here loads bcc before a recording starts."""
+
 from __future__ import annotations
+
+from tracer.collectors.errors import CollectorError
+from tracer.collectors.recording import Progress, Recording
+from tracer.protocol import RunSpec
+
+__all__ = ["CollectorError", "Progress", "Recording", "start"]
+
+
+def start(spec: RunSpec) -> Recording:
+    """A recording that attaches when it is entered; CollectorError tells people what is wrong."""
+    return Recording(spec)

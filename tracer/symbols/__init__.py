@@ -1,1 +1,3 @@
+"""Addresses of a binary to names of functions."""
+
 from __future__ import annotations

@@ -1,0 +1,2 @@
+/* bcc asks for this file and needs nothing of it. */
+#pragma once

@@ -1,0 +1,3 @@
+#pragma once
+
+#define TASK_COMM_LEN 16

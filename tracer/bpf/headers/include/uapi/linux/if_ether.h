@@ -1,0 +1,3 @@
+#pragma once
+
+#define ETH_ALEN 6

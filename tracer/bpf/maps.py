@@ -1,0 +1,65 @@
+"""Maps of a program, read and written as bytes: hash maps whole, per-processor counters summed."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from tracer.bpf import syscalls
+
+_ALL = "/sys/devices/system/cpu/possible"
+_ONLINE = "/sys/devices/system/cpu/online"
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """One map; its sizes are those the compiler gave it."""
+
+    fd: int
+    key_bytes: int
+    value_bytes: int
+    max_entries: int
+
+    def lookup(self, key: bytes) -> bytes | None:
+        return syscalls.lookup(self.fd, key, self.value_bytes)
+
+    def update(self, key: bytes, value: bytes) -> None:
+        syscalls.update(self.fd, key, value)
+
+    def entries(self) -> Iterator[tuple[bytes, bytes]]:
+        return syscalls.lookup_all(
+            self.fd, key_bytes=self.key_bytes, value_bytes=self.value_bytes, max_entries=self.max_entries
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """A per-processor array of u64, one element a name."""
+
+    array: Map
+    names: Sequence[str]
+
+    def sums(self) -> dict[str, int]:
+        return {name: self._sum(position) for position, name in enumerate(self.names)}
+
+    def _sum(self, position: int) -> int:
+        count = len(processors(_ALL))
+        raw = syscalls.lookup(self.array.fd, struct.pack("=I", position), 8 * count)
+        return sum(struct.unpack(f"={count}Q", raw)) if raw is not None else 0
+
+
+def online_processors() -> list[int]:
+    return processors(_ONLINE)
+
+
+@cache
+def processors(path: str) -> list[int]:
+    """Numbers in the kernel's list form: `0-3,8` is 0, 1, 2, 3 and 8."""
+    numbers: list[int] = []
+    for span in Path(path).read_text().strip().split(","):
+        first, _, last = span.partition("-")
+        numbers.extend(range(int(first), int(last or first) + 1))
+    return numbers

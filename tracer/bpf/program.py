@@ -1,0 +1,202 @@
+"""A bcc program: compiled from `.c` files with defines, attached by descriptors that we own, taken away by `close`."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import platform
+import re
+import struct
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from tracer.bpf import syscalls
+from tracer.bpf.errors import BpfError
+from tracer.bpf.maps import Counters, Map, online_processors
+from tracer.bpf.tracefs import ensure_tracefs
+
+HERE = Path(__file__).parent
+_STUB_HEADERS = HERE / "headers"
+_PROGRAM_KPROBE, _PROGRAM_PERF_EVENT = 2, 7  # uapi/linux/bpf.h; uprobes are of type kprobe
+_GONE_WITHIN_S = 5.0  # the kernel frees a program one grace period after its last user
+
+
+class Program:
+    """Compiled on creation; also attaches functions that bcc names `tracepoint__…`.
+
+    Sources are joined in order, since bcc translates map access in the main file only.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[Path],
+        *,
+        defines: Mapping[str, int],
+        counters: Sequence[str] = (),
+        multi_links: bool | None = None,
+    ) -> None:
+        ensure_tracefs()
+        self._multi_links = has_multi_links() if multi_links is None else multi_links
+        self._fds: list[int] = []
+        self._program_ids: set[int] = set()
+        self._link_ids: set[int] = set()
+        self._maps: dict[str, Map] = {}
+        numbered = {f"COUNT_{name.upper()}": position for position, name in enumerate(counters)}
+        self._bcc = _compile(sources, {**defines, **numbered, "COUNTER_COUNT": max(1, len(counters))})
+        self._program_ids |= {syscalls.program_id(function.fd) for function in self._bcc.funcs.values()}
+        self._counters = counters
+
+    # --- maps
+
+    def map(self, name: str) -> Map:
+        if name not in self._maps:
+            table = self._bcc[name]
+            sizes = ctypes.sizeof(table.Key), ctypes.sizeof(table.Leaf)
+            self._maps[name] = Map(table.map_fd, *sizes, table.max_entries)
+        return self._maps[name]
+
+    def counters(self) -> dict[str, int]:
+        return Counters(self.map("counters"), self._counters).sums()
+
+    def begin(self) -> None:
+        """Count from now on."""
+        self.map("recording").update(struct.pack("=I", 0), struct.pack("=I", 1))
+
+    def on_ring(self, name: str, receive: Callable[[bytes], None]) -> None:
+        """Hand each record of a ring buffer to `receive`, during `poll`."""
+
+        def callback(_context: object, record: int, size: int) -> None:
+            receive(ctypes.string_at(record, size))
+
+        self._bcc[name].open_ring_buffer(callback)
+
+    def poll(self, timeout_ms: int) -> None:
+        self._bcc.ring_buffer_poll(timeout_ms)
+
+    # --- probes
+
+    def attach_uprobes(
+        self, function: str, path: str, points: Sequence[tuple[int, int]], *, pid: int, is_return: bool
+    ) -> list[int]:
+        """Attach to instructions given as (file offset, cookie); all or none.
+
+        Gives the descriptors, for `detach`. OSError EINVAL: an instruction can't be probed, or another tool holds it
+        with another reference counter.
+        """
+        if not self._multi_links:
+            return self._attach_each(function, path, points, pid=pid, is_return=is_return)
+        program = self._function(function, _PROGRAM_KPROBE, syscalls.ATTACH_UPROBE_MULTI)
+        offsets, cookies = zip(*points, strict=True)
+        link = syscalls.link_uprobes(program, path, offsets, cookies, pid=pid, is_return=is_return)
+        return self._own_links([link])
+
+    def _attach_each(
+        self, function: str, path: str, points: Sequence[tuple[int, int]], *, pid: int, is_return: bool
+    ) -> list[int]:
+        program = self._function(function, _PROGRAM_KPROBE)
+        opened: list[int] = []
+        try:
+            for offset, cookie in points:
+                event = syscalls.open_uprobe(path, offset, pid=pid, is_return=is_return)
+                opened.append(event)
+                opened.extend(self._own_links([syscalls.link_perf_event(program, event, cookie)]))
+                self._fds.append(event)
+        except OSError:
+            self.detach(opened)
+            raise
+        return opened
+
+    def attach_software_event(self, function: str, config: int) -> None:
+        """Run a function each time a perf software event fires, on every processor."""
+        program = self._function(function, _PROGRAM_PERF_EVENT)
+        for cpu in online_processors():
+            event = syscalls.open_software_event(config, cpu=cpu)
+            self._fds.append(event)
+            syscalls.run_on_event(program, event)
+
+    def detach(self, fds: Sequence[int]) -> None:
+        for fd in reversed(fds):
+            os.close(fd)
+            if fd in self._fds:
+                self._fds.remove(fd)
+
+    def close(self) -> None:
+        """Detach all; afterwards the kernel holds no program and no link of ours, else BpfError."""
+        # A bcc object is falsy until a table of it was opened: only `is None` tells.
+        if self._bcc is None:
+            return
+        self.detach(list(self._fds))
+        self._bcc.cleanup()
+        atexit.unregister(self._bcc.cleanup)
+        self._bcc = None
+        self._await_gone()
+
+    def left_behind(self) -> set[int]:
+        """Ids of our programs and links that the kernel still has."""
+        programs = self._program_ids.intersection(syscalls.loaded_program_ids())
+        return programs | self._link_ids.intersection(syscalls.link_ids())
+
+    def _await_gone(self) -> None:
+        deadline = time.monotonic() + _GONE_WITHIN_S
+        while left := self.left_behind():
+            if time.monotonic() > deadline:
+                raise BpfError(f"{len(left)} BPF programs or links of ours are still in the kernel")
+            time.sleep(0.01)
+
+    def __enter__(self) -> Program:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # --- inside
+
+    def _own_links(self, links: list[int]) -> list[int]:
+        self._fds.extend(links)
+        self._link_ids |= {syscalls.link_id(link) for link in links}
+        return links
+
+    def _function(self, name: str, kind: int, attach_type: int = -1) -> int:
+        """Descriptor of a function, loaded once."""
+        try:
+            fd = int(self._bcc.load_func(name, kind, attach_type=attach_type).fd)
+        except Exception as error:  # bcc raises nothing finer
+            raise BpfError(str(error)) from error
+        self._program_ids.add(syscalls.program_id(fd))
+        return fd
+
+
+def has_multi_links(release: str = platform.release()) -> bool:
+    """Whether this kernel takes many uprobes in one link."""
+    return kernel_version(release) >= (6, 6, 0)
+
+
+def kernel_version(release: str = platform.release()) -> tuple[int, int, int]:
+    match = re.match(r"(\d+)\.(\d+)(?:\.(\d+))?", release)
+    if match is None:
+        raise BpfError(f"kernel release is {release!r}, expected numbers as in 6.1.0")
+    major, minor, patch = (int(part or 0) for part in match.groups())
+    return major, minor, patch
+
+
+def _compile(sources: Sequence[Path], defines: Mapping[str, int]) -> Any:
+    major, minor, patch = kernel_version()
+    version = (major << 16) + (minor << 8) + min(patch, 255)
+    flags = [f"-D{name}={value}" for name, value in {**defines, "MEMFLAME_KERNEL_VERSION": version}.items()]
+    text = "\n".join(f'#line 1 "{source.name}"\n{source.read_text()}' for source in sources)
+    os.environ["BCC_KERNEL_SOURCE"] = str(_STUB_HEADERS)
+    try:
+        from bcc import BPF
+    except ImportError as error:
+        raise BpfError("bcc is missing: install the package python3-bpfcc") from error
+    try:
+        return BPF(text=text, cflags=flags)
+    except Exception as error:  # bcc raises nothing finer
+        names = ", ".join(source.name for source in sources)
+        raise BpfError(f"bcc could not load {names}: {error}") from error

@@ -1,0 +1,24 @@
+/* What every collector starts with: whose events count, from when on, and how many there were.
+ *
+ * Defines: TARGET_TGID, COUNTER_COUNT, and a COUNT_… for each counter.
+ */
+#include <uapi/linux/ptrace.h>
+
+/* 1 from the moment all probes are placed: what happened while they were being placed is not counted. */
+BPF_ARRAY(recording, u32, 1);
+BPF_PERCPU_ARRAY(counters, u64, COUNTER_COUNT);
+
+static __always_inline void count(u32 counter) {
+  u64 *value = counters.lookup(&counter);
+  if (value)
+    *value += 1;
+}
+
+/* A forked child has its own tgid, so what it does with the memory it inherited stays out. */
+static __always_inline bool is_recorded(void) {
+  if ((u32)(bpf_get_current_pid_tgid() >> 32) != TARGET_TGID)
+    return false;
+  u32 first = 0;
+  u32 *on = recording.lookup(&first);
+  return on && *on;
+}

@@ -1,0 +1,138 @@
+"""The functions that give out and take back memory, and where a process has them.
+
+One row a function: adding one needs no other change. Positions are those of the arguments, counted from 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping as Map
+from dataclasses import dataclass
+
+from tracer.bpf.placement import ARGUMENT_REGISTERS, Placement, placements
+from tracer.process.address_space import AddressSpace
+from tracer.process.maps import Mapping
+from tracer.symbols.elf import ElfError, ElfFile
+
+
+@dataclass(frozen=True, slots=True)
+class Allocator:
+    """How to read a call: the size, a factor of it, the block that is given back, where the result is written."""
+
+    leaf: str
+    size: int
+    factor: int = 0
+    block: int = 0
+    result: int = 0
+
+    @property
+    def arguments(self) -> int:
+        """How many argument registers the probe reads."""
+        return max(self.size, self.factor, self.block, self.result)
+
+
+_NEW, _NEW_ARRAY = Allocator("operator new", size=1), Allocator("operator new[]", size=1)
+
+ALLOCATORS: Map[str, Allocator] = {
+    "malloc": Allocator("malloc", size=1),
+    "calloc": Allocator("calloc", size=2, factor=1),
+    "realloc": Allocator("realloc", size=2, block=1),
+    "reallocarray": Allocator("reallocarray", size=3, factor=2, block=1),
+    "posix_memalign": Allocator("posix_memalign", size=3, result=1),
+    "aligned_alloc": Allocator("aligned_alloc", size=2),
+    "memalign": Allocator("memalign", size=2),
+    "valloc": Allocator("valloc", size=1),
+    "pvalloc": Allocator("pvalloc", size=1),
+    "mallocx": Allocator("mallocx", size=1),  # jemalloc
+    "rallocx": Allocator("rallocx", size=2, block=1),  # jemalloc
+    "_Znwm": _NEW,
+    "_ZnwmRKSt9nothrow_t": _NEW,
+    "_ZnwmSt11align_val_t": _NEW,
+    "_ZnwmSt11align_val_tRKSt9nothrow_t": _NEW,
+    "_Znam": _NEW_ARRAY,
+    "_ZnamRKSt9nothrow_t": _NEW_ARRAY,
+    "_ZnamSt11align_val_t": _NEW_ARRAY,
+    "_ZnamSt11align_val_tRKSt9nothrow_t": _NEW_ARRAY,
+}
+
+FREES = ("free", "cfree", "free_sized", "free_aligned_sized", "sdallocx", "dallocx")
+_DELETE_FORMS = ("", "m", "RKSt9nothrow_t", "St11align_val_t", "mSt11align_val_t", "St11align_val_tRKSt9nothrow_t")
+DELETES = tuple(f"_Zd{kind}Pv{form}" for kind in "la" for form in _DELETE_FORMS)
+
+# Their operator delete is a call of free, which has its own probe: a second one would only cost.
+_DELETE_IS_FREE = ("libstdc++.so", "libc++.so", "libc++abi.so")
+
+LEAVES = tuple(dict.fromkeys(allocator.leaf for allocator in ALLOCATORS.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One function in one file, with the places a probe may take, best first; as file offsets."""
+
+    module: str
+    path: str
+    symbol: str
+    start: int
+    placements: tuple[Placement, ...]
+    allocator: Allocator | None  # None: it takes memory back
+
+    @property
+    def cookie(self) -> int:
+        """What malloc.c reads of a call: leaf and argument positions."""
+        if self.allocator is None:
+            return 0
+        known = self.allocator
+        positions = known.size << 8 | known.factor << 12 | known.block << 16 | known.result << 20
+        return LEAVES.index(known.leaf) | positions
+
+
+def sites(space: AddressSpace) -> Iterator[Site]:
+    """Every allocator function of every mapped file, once an address: aliases are one function."""
+    seen: set[tuple[int, int, int]] = set()
+    for mapping in space.mappings():
+        if mapping.inode and mapping.file_id not in seen:
+            seen.add(mapping.file_id)
+            yield from _sites_of(space, mapping)
+
+
+def _sites_of(space: AddressSpace, mapping: Mapping) -> Iterator[Site]:
+    fd, path = space.open_file(mapping), space.probe_path(mapping)
+    if fd is None or path is None:
+        return
+    try:
+        with ElfFile(fd) as elf:
+            yield from _sites_in(elf, path, mapping.module)
+    except ElfError:
+        return  # a font or an archive can be mapped executable by mistake; it has no functions
+
+
+def _sites_in(elf: ElfFile, path: str, module: str) -> Iterator[Site]:
+    address_by_name = elf.exported_functions()
+    taken: set[int] = set()
+    for name in _names(module):
+        address = address_by_name.get(name)
+        if address is None or address in taken:
+            continue
+        taken.add(address)
+        allocator = ALLOCATORS.get(name)
+        arguments = allocator.arguments if allocator else 1
+        start = elf.file_offset(address)
+        code = elf.code(address, 64)
+        yield Site(
+            module, path, name, start,
+            tuple(placements(code, arguments=min(arguments, len(ARGUMENT_REGISTERS)), is_free=allocator is None)),
+            allocator,
+        )  # fmt: skip
+
+
+def _names(module: str) -> Iterator[str]:
+    yield from ALLOCATORS
+    yield from FREES
+    if not module.startswith(_DELETE_IS_FREE):
+        yield from DELETES
+
+
+def without_probe_path(space: AddressSpace) -> list[str]:
+    """Mapped files that no probe can reach: deleted or replaced since they were mapped."""
+    files = {mapping.file_id: mapping for mapping in space.mappings() if mapping.inode}
+    return sorted(mapping.path for mapping in files.values() if space.probe_path(mapping) is None)

@@ -1,0 +1,57 @@
+"""What the four collectors have in common for the recording that runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from tracer.collectors.stacks import CapturedStack
+from tracer.process.address_space import AddressSpace
+from tracer.process.target import Target
+from tracer.protocol import LOSS_CAUSES, RunSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One probed function, as the capture tells of it; `offset` is in bytes from its first instruction."""
+
+    module: str
+    symbol: str
+    offset: int
+    kind: str
+
+
+class Collector(Protocol):
+    """Made of a spec, its target and that one's address space; attached when made, counting after `begin`."""
+
+    def begin(self) -> None: ...
+
+    def poll(self, timeout_ms: int) -> bool:
+        """Take in what the kernel has sent, waiting that long; False at once if this one has no ring buffer."""
+        ...
+
+    def counters(self) -> dict[str, int]: ...
+
+    def values(self) -> Iterator[tuple[CapturedStack, tuple[int, ...]]]:
+        """Cumulative since `begin`, in the order of the collector's value types; a stack may occur twice."""
+        ...
+
+    def probes(self) -> list[Probe]: ...
+
+    def facts(self) -> dict[str, object]:
+        """Further keys of the capture."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Open(Protocol):
+    """How a collector module makes its collector; it raises CollectorError, BpfError or OSError."""
+
+    def __call__(self, spec: RunSpec, target: Target, space: AddressSpace) -> Collector: ...
+
+
+def lost(counters: dict[str, int]) -> dict[str, int]:
+    """Losses that there were, by cause."""
+    return {cause: counters[cause] for cause in LOSS_CAUSES if counters.get(cause)}

@@ -1,0 +1,206 @@
+/* Counts memory that the allocator's functions give out and get back: for each stack the bytes and objects allocated,
+ * and how many of them were freed again.
+ *
+ * The stack is taken where the outermost allocator call returns. There the kernel has restored the return address, so
+ * the caller is right even when the allocator keeps no frame pointer; calls that the allocator makes to itself
+ * (operator new to malloc, malloc to the first arena's mmap) belong to the outermost one.
+ *
+ * It cannot see memory that a program takes from the system without these functions, pools carved out of one
+ * block, and blocks that were allocated before the recording.
+ *
+ * Defines: MAX_BLOCKS, MAX_STACKS, MAX_CALLS, and those of target.h and stacks.h.
+ */
+
+/* What the probe's cookie says of a function, low byte first: its number, then the position of each argument that
+ * matters, counted from 1, 0 for none. tracer/collectors/allocators.py writes it. */
+#define FUNCTION(cookie) ((u32)(cookie)&0xff)
+#define SIZE_ARGUMENT(cookie) (((u32)(cookie) >> 8) & 0xf)
+#define FACTOR_ARGUMENT(cookie) (((u32)(cookie) >> 12) & 0xf)
+#define BLOCK_ARGUMENT(cookie) (((u32)(cookie) >> 16) & 0xf)
+#define RESULT_ARGUMENT(cookie) (((u32)(cookie) >> 20) & 0xf)
+
+#define OVERFLOW (~0ULL)
+
+struct block {
+  u64 bytes;
+  u64 stack;
+};
+
+struct call {
+  u64 sp; /* of the entry, where the return address lies */
+  u64 bytes;
+  u64 argument; /* the block that a realloc gets, or where posix_memalign writes its result */
+  u32 function;
+  u32 has_block; /* the old block of a realloc was ours */
+  struct block block;
+  u32 writes_result;
+};
+
+struct totals {
+  u64 allocated_bytes;
+  u64 allocated_objects;
+  u64 freed_bytes;
+  u64 freed_objects;
+};
+
+/* The outermost call of each thread. Full: the allocation is not seen, and counted as call_map_full. */
+BPF_TABLE("hash", u64, struct call, calls, MAX_CALLS);
+/* Live blocks by address. Full: the block counts as freed at once, and as allocation_map_full. Never an LRU map: that
+ * would drop live blocks in silence. */
+BPF_TABLE("hash", u64, struct block, blocks, MAX_BLOCKS);
+/* One entry a stack, and one for key 0. It is as large as the stack map and one more, so it is never full first. */
+BPF_TABLE("hash", u64, struct totals, totals, MAX_STACKS + 1);
+
+/* Makes LLVM forget where a value came from. It would turn a choice of registers into a computed address in the
+ * context, which the verifier refuses, and a test for overflow into a 128-bit product, which BPF doesn't have. */
+#define OPAQUE(value) __asm__ volatile("" : "+r"(value))
+
+static __always_inline u64 argument(struct pt_regs *context, u32 position) {
+  u64 first = context->di, second = context->si, third = context->dx;
+  OPAQUE(first);
+  OPAQUE(second);
+  OPAQUE(third);
+  return position == 1 ? first : position == 2 ? second : position == 3 ? third : 0;
+}
+
+static __always_inline u64 requested_bytes(struct pt_regs *context, u64 cookie) {
+  u64 bytes = argument(context, SIZE_ARGUMENT(cookie));
+  if (!FACTOR_ARGUMENT(cookie))
+    return bytes;
+  u64 objects = argument(context, FACTOR_ARGUMENT(cookie));
+  u64 product = bytes * objects;
+  OPAQUE(product);
+  if (bytes && product / bytes != objects)
+    return OVERFLOW; /* the allocator refuses it; the product must not look like a request for 0 bytes */
+  return product;
+}
+
+static __always_inline void add_freed(u64 stack, u64 bytes) {
+  struct totals *sums = totals.lookup(&stack);
+  if (!sums)
+    return;
+  __sync_fetch_and_add(&sums->freed_bytes, bytes);
+  __sync_fetch_and_add(&sums->freed_objects, 1);
+}
+
+static __always_inline void add_allocated(u64 stack, u64 bytes) {
+  struct totals zero = {};
+  struct totals *sums = totals.lookup_or_try_init(&stack, &zero);
+  if (!sums)
+    return;
+  __sync_fetch_and_add(&sums->allocated_bytes, bytes);
+  __sync_fetch_and_add(&sums->allocated_objects, 1);
+}
+
+/* While a probed call is under way, the kernel keeps its own trampoline, the start of a page, where the return address
+ * was. If it isn't there any more, the call was left by an exception or a longjmp. */
+static __always_inline bool is_under_way(struct call *call) {
+  u64 return_address = 0;
+  bpf_probe_read_user(&return_address, sizeof(return_address), (void *)call->sp);
+  return return_address && !(return_address & 4095);
+}
+
+static __always_inline void restore_block(struct call *call) {
+  if (call->has_block && blocks.update(&call->argument, &call->block)) {
+    count(COUNT_ALLOCATION_MAP_FULL);
+    add_freed(call->block.stack, call->block.bytes);
+  }
+}
+
+int on_enter(struct pt_regs *context) {
+  if (!is_recorded())
+    return 0;
+  u64 thread = bpf_get_current_pid_tgid();
+  struct call *outer = calls.lookup(&thread);
+  if (outer) {
+    /* An equal sp is a tail call: reallocarray jumps to realloc. */
+    if (context->sp <= outer->sp && is_under_way(outer))
+      return 0;
+    count(COUNT_ABANDONED);
+    restore_block(outer);
+  }
+  u64 cookie = bpf_get_attach_cookie(context);
+  struct call call = {};
+  call.sp = context->sp;
+  call.function = FUNCTION(cookie);
+  call.bytes = requested_bytes(context, cookie);
+  call.argument = argument(context, BLOCK_ARGUMENT(cookie));
+  if (call.argument) {
+    struct block *block = blocks.lookup(&call.argument);
+    if (block) {
+      call.has_block = 1;
+      call.block = *block;
+      /* Now, not at the return: by then another thread may have been given this address. */
+      blocks.delete(&call.argument);
+    }
+  } else if (RESULT_ARGUMENT(cookie)) {
+    call.argument = argument(context, RESULT_ARGUMENT(cookie));
+    call.writes_result = 1;
+  }
+  if (calls.update(&thread, &call)) {
+    count(COUNT_CALL_MAP_FULL);
+    restore_block(&call);
+  }
+  return 0;
+}
+
+static __always_inline u64 resulting_block(struct pt_regs *context, struct call *call) {
+  if (!call->writes_result)
+    return context->ax;
+  u64 block = 0;
+  if ((u32)context->ax == 0)
+    bpf_probe_read_user(&block, sizeof(block), (void *)call->argument);
+  return block;
+}
+
+static __always_inline void on_refused(struct call *call) {
+  count(COUNT_REFUSED);
+  if (call->bytes)
+    restore_block(call); /* a realloc that fails leaves the old block as it was */
+  else if (call->has_block)
+    add_freed(call->block.stack, call->block.bytes); /* realloc(block, 0) is a free */
+}
+
+int on_return(struct pt_regs *context) {
+  if (!is_recorded())
+    return 0;
+  u64 thread = bpf_get_current_pid_tgid();
+  struct call *entered = calls.lookup(&thread);
+  if (!entered || context->sp != entered->sp + 8)
+    return 0; /* entered before the recording, or an inner call */
+  struct call call = *entered;
+  calls.delete(&thread);
+  u64 address = resulting_block(context, &call);
+  if (!address) {
+    on_refused(&call);
+    return 0;
+  }
+  if (call.has_block)
+    add_freed(call.block.stack, call.block.bytes);
+  count(COUNT_EVENTS);
+  struct block block = {.bytes = call.bytes, .stack = stack_key(context, call.function)};
+  add_allocated(block.stack, block.bytes);
+  struct block *forgotten = blocks.lookup(&address);
+  if (forgotten)
+    add_freed(forgotten->stack, forgotten->bytes); /* freed by a function that we don't know */
+  if (blocks.update(&address, &block)) {
+    count(COUNT_ALLOCATION_MAP_FULL);
+    add_freed(block.stack, block.bytes);
+  }
+  return 0;
+}
+
+int on_free(struct pt_regs *context) {
+  u64 address = context->di;
+  if (!address || !is_recorded())
+    return 0;
+  struct block *live = blocks.lookup(&address);
+  if (!live)
+    return 0; /* from before the recording, or given back twice by the C library's own thread cache */
+  struct block block = *live;
+  if (blocks.delete(&address))
+    return 0;
+  count(COUNT_EVENTS);
+  add_freed(block.stack, block.bytes);
+  return 0;
+}

@@ -1,0 +1,133 @@
+"""Allocator calls to bytes and objects, outstanding and allocated, by stack."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+from tracer.bpf.placement import Placement
+from tracer.bpf.program import HERE, Program
+from tracer.collectors.allocators import LEAVES, Site, sites, without_probe_path
+from tracer.collectors.collector import Probe
+from tracer.collectors.errors import CollectorError
+from tracer.collectors.options import option
+from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, KernelStacks
+from tracer.process.address_space import AddressSpace
+from tracer.process.target import Target
+from tracer.protocol import RunSpec
+
+COUNTERS = (
+    "events", "refused", "abandoned", "failed_stack", "stack_map_full", "allocation_map_full", "call_map_full",
+)  # fmt: skip
+_SOURCES = (HERE / "target.h", HERE / "stacks.h", Path(__file__).with_suffix(".c"))
+
+
+class MallocCollector:
+    def __init__(self, spec: RunSpec, target: Target, space: AddressSpace) -> None:
+        self._pid = target.pid
+        found = list(sites(space))
+        if not any(site.allocator for site in found):
+            raise CollectorError(
+                f"no allocator function was found in process {target.pid} ({target.command}): "
+                "its program may be linked statically and stripped of symbols"
+            )
+        self._program = Program(
+            _SOURCES, defines=_defines(spec, target.pid), counters=COUNTERS,
+            multi_links=None if option(spec, "multi_links") else False,
+        )  # fmt: skip
+        self._probes: list[Probe] = []
+        try:
+            for path, group in groupby(found, key=lambda site: site.path):
+                self._attach(path, list(group))
+        except BaseException:
+            self._program.close()
+            raise
+        self._stacks = KernelStacks(self._program.map("stacks"), leaves=LEAVES, first_is_return=True)
+        self._allocator = _used_allocator(found)
+        self._unreachable = without_probe_path(space)
+
+    def begin(self) -> None:
+        self._program.begin()
+
+    def poll(self, timeout_ms: int) -> bool:
+        return False
+
+    def counters(self) -> dict[str, int]:
+        return self._program.counters()
+
+    def values(self) -> Iterator[tuple[CapturedStack, tuple[int, ...]]]:
+        for key, sums in self._program.map("totals").entries():
+            allocated_bytes, allocated, freed_bytes, freed = struct.unpack("=4Q", sums)
+            outstanding = allocated_bytes - freed_bytes, allocated - freed
+            yield self._stacks[int.from_bytes(key, "little")], (*outstanding, allocated_bytes, allocated)
+
+    def probes(self) -> list[Probe]:
+        return self._probes
+
+    def facts(self) -> dict[str, object]:
+        return {"allocator": self._allocator, "notes": [*self._notes()]}
+
+    def close(self) -> None:
+        self._program.close()
+
+    def _notes(self) -> Iterator[str]:
+        if abandoned := self.counters()["abandoned"]:
+            yield f"{abandoned:,} allocator calls were left by an exception or a longjmp and are not counted."
+        if stepped := sorted({probe.symbol for probe in self._probes if probe.kind == "single-step"}):
+            yield f"No cheap place for a probe in {', '.join(stepped)}: each call costs about 10 µs more."
+        if self._unreachable:
+            yield f"Deleted or replaced since they were mapped, so not probed: {', '.join(self._unreachable)}."
+
+    def _attach(self, path: str, group: list[Site]) -> None:
+        """All probes of a file in one step; one by one if the kernel refuses that."""
+        try:
+            self._attach_at(path, [(site, site.placements[0]) for site in group])
+        except OSError:
+            for site in group:
+                self._attach_anywhere(site)
+
+    def _attach_anywhere(self, site: Site) -> None:
+        """At the best instruction that the kernel allows: another tool may hold one with a wrong reference counter."""
+        refusal: OSError | None = None
+        for placement in site.placements:
+            try:
+                return self._attach_at(site.path, [(site, placement)])
+            except OSError as error:
+                refusal = error
+        raise CollectorError(f"no probe could be placed in {site.symbol} of {site.module}: {refusal}")
+
+    def _attach_at(self, path: str, placed: list[tuple[Site, Placement]]) -> None:
+        # Entry and return sit on one instruction: at different ones the earlier would hide the return address.
+        points = [(site.start + place.offset, site.cookie) for site, place in placed if site.allocator]
+        frees = [(site.start + place.offset, 0) for site, place in placed if not site.allocator]
+        attached: list[int] = []
+        try:
+            for function, wanted, is_return in (("on_return", points, True), ("on_enter", points, False),
+                                                ("on_free", frees, False)):  # fmt: skip
+                if wanted:
+                    attached += self._program.attach_uprobes(function, path, wanted, pid=self._pid, is_return=is_return)
+        except OSError:
+            self._program.detach(attached)
+            raise
+        self._probes += [Probe(site.module, site.symbol, place.offset, place.kind) for site, place in placed]
+
+
+def _defines(spec: RunSpec, pid: int) -> dict[str, int]:
+    return {
+        "TARGET_TGID": pid,
+        "MAX_FRAMES": MAX_FRAMES,
+        "MAX_STACKS": option(spec, "max_stacks"),
+        "MAX_BLOCKS": option(spec, "max_blocks"),
+        "MAX_CALLS": option(spec, "max_calls"),
+    }
+
+
+def _used_allocator(found: list[Site]) -> str:
+    """The module whose malloc the program calls: its own, else a preloaded one, else the C library's."""
+    modules = [site.module for site in found if site.symbol == "malloc"]
+    return next((module for module in modules if not module.startswith("libc.")), modules[0] if modules else "")
+
+
+open_collector = MallocCollector

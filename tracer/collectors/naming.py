@@ -1,0 +1,32 @@
+"""Captured addresses to frames as people read them, with a count of what could not be named."""
+
+from __future__ import annotations
+
+from tracer.collectors.stacks import CapturedStack
+from tracer.process.address_space import AddressSpace
+from tracer.profile.model import Stack
+
+TRUNCATED = "[truncated]"  # root of a stack that had more frames than were captured
+NO_STACK = "[stack not recorded]"  # all of a stack that was lost
+
+
+class Naming:
+    """For one snapshot; counts are over its distinct stacks."""
+
+    def __init__(self, space: AddressSpace) -> None:
+        self._space = space
+        self.truncated_stacks = 0
+        self.unresolved_frames = 0
+        self.frame_count = 0
+
+    def frames(self, stack: CapturedStack) -> Stack:
+        """Root first."""
+        leaf = (stack.leaf,) if stack.leaf else ()
+        if not stack.addresses:
+            return (NO_STACK, *leaf)
+        names = [self._space.name(address) for address in reversed(stack.addresses)]
+        self.frame_count += len(names)
+        self.unresolved_frames += sum(not name.is_resolved for name in names)
+        self.truncated_stacks += stack.is_truncated
+        root = (TRUNCATED,) if stack.is_truncated else ()
+        return (*root, *(name.text for name in names), *leaf)

@@ -1,0 +1,135 @@
+"""One collector on one target: from attaching to snapshots with names, and away again."""
+
+from __future__ import annotations
+
+import platform
+import time
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+
+from tracer.bpf.errors import BpfError
+from tracer.collectors import registry
+from tracer.collectors.collector import Collector, lost
+from tracer.collectors.errors import CollectorError
+from tracer.collectors.naming import Naming
+from tracer.collectors.options import check_options
+from tracer.process.address_space import AddressSpace
+from tracer.process.target import Target, TargetError
+from tracer.profile.model import Profile
+from tracer.protocol import COLLECTORS, RunSpec
+from tracer.symbols.cache import SymbolCache
+
+_REFRESH_EVERY_S = 0.5  # what is mapped and gone between two looks keeps no names
+_SLICE_S = 0.1
+_FULL_RING = 1000  # rounds of draining; a target that maps without pause must not keep us for ever
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Counted in the kernel since the recording began."""
+
+    events: int = 0
+    lost: dict[str, int] = field(default_factory=dict)  # causes of protocol.LOSS_CAUSES
+
+
+class Recording:
+    """Attaches when entered, and counts from then on; `close` leaves no probe."""
+
+    def __init__(self, spec: RunSpec) -> None:
+        if spec.collector not in registry.MODULES:
+            raise CollectorError(f"unknown collector {spec.collector!r}, there is {', '.join(registry.MODULES)}")
+        check_options(spec)
+        self.spec = spec
+        self.value_types = COLLECTORS[spec.collector].value_types
+        self._resources = ExitStack()
+
+    def __enter__(self) -> Recording:
+        try:
+            self._attach()
+        except BaseException as error:
+            self.close()
+            if isinstance(error, TargetError | BpfError | OSError):
+                raise CollectorError(str(error)) from error
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def wait(self, seconds: float) -> bool:
+        """Take in events for that long; False as soon as the target has exited, with all its events taken in."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            self._refresh()
+            if self._target.has_exited():
+                break
+            if not self._collector.poll(int(min(left, _SLICE_S) * 1000)):
+                self._target.exits_within(min(left, _SLICE_S))
+        self._drain()
+        return not self._target.has_exited()
+
+    def progress(self) -> Progress:
+        counters = self._collector.counters()
+        return Progress(counters["events"], lost(counters))
+
+    def snapshot(self) -> Profile:
+        """Stacks root first, values since the recording began."""
+        self._drain()
+        self._space.refresh()
+        profile = Profile(self.value_types)
+        naming = Naming(self._space)
+        for stack, values in self._collector.values():
+            if any(values):
+                profile.add(naming.frames(stack), values)
+        profile.capture = self._capture(naming)
+        return profile
+
+    def close(self) -> None:
+        try:
+            self._resources.close()
+        except BpfError as error:
+            raise CollectorError(str(error)) from error
+
+    def _attach(self) -> None:
+        spec = self.spec
+        self._target = Target(spec.pid, start_time=spec.start_time)
+        self._resources.callback(self._target.close)
+        self._space = AddressSpace(self._target, SymbolCache())
+        self._resources.callback(self._space.close)
+        self._collector: Collector = registry.open_collector(spec, self._target, self._space)
+        self._resources.callback(self._collector.close)
+        if self._target.has_exited():
+            raise CollectorError(f"process {spec.pid} exited while the probes were being placed")
+        self._collector.begin()
+        self._began = self._refreshed = time.monotonic()
+        self._began_at = datetime.now(UTC)
+
+    def _refresh(self) -> None:
+        if time.monotonic() - self._refreshed >= _REFRESH_EVERY_S:
+            self._space.refresh()
+            self._refreshed = time.monotonic()
+
+    def _drain(self) -> None:
+        for _ in range(_FULL_RING):
+            before = self._collector.counters()["events"]
+            if not self._collector.poll(0) or self._collector.counters()["events"] == before:
+                return
+
+    def _capture(self, naming: Naming) -> dict[str, object]:
+        progress = self.progress()
+        return {
+            "collector": self.spec.collector,
+            "pid": self.spec.pid,
+            "command": self._target.command,
+            "host": platform.node(),
+            "started_at": self._began_at.isoformat(timespec="milliseconds"),
+            "elapsed_s": round(time.monotonic() - self._began, 3),
+            "events": progress.events,
+            "lost": progress.lost,
+            "truncated_stacks": naming.truncated_stacks,
+            "unresolved_frames": naming.unresolved_frames,
+            "frames": naming.frame_count,
+            "probes": [asdict(probe) for probe in self._collector.probes()],
+            **self._collector.facts(),
+        }

@@ -1,0 +1,84 @@
+"""A run spec to a whole run: wait, report progress, take snapshots at their times and one at the end."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from tracer.collectors import Progress, Recording, start
+from tracer.profile.model import Profile
+from tracer.protocol import PROGRESS_EVERY_S, RunSpec
+
+Reason = Literal["done", "stopped", "target_exited"]
+_STEP_S = 0.1  # how soon a wish to stop is heard
+
+
+class Listener(Protocol):
+    def on_attached(self) -> None:
+        """Events are counted from now on."""
+
+    def on_progress(self, elapsed_s: float, progress: Progress) -> None: ...
+
+    def on_snapshot(self, seq: int, elapsed_s: float, profile: Profile, is_last: bool) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    reason: Reason
+    snapshots: int
+
+
+def run_session(spec: RunSpec, listener: Listener, should_stop: Callable[[], bool]) -> Outcome:
+    """Record as the spec says; whatever ends it, a last snapshot is taken. Raise CollectorError."""
+    with start(spec) as recording:
+        return _Session(spec, listener, recording).run(should_stop)
+
+
+class _Session:
+    def __init__(self, spec: RunSpec, listener: Listener, recording: Recording) -> None:
+        self._spec, self._listener, self._recording = spec, listener, recording
+        self._began = time.monotonic()
+        self._snapshots = 0
+        self._progress_due = 0.0
+        self._snapshot_due = self._due_after(0)
+        listener.on_attached()
+
+    def run(self, should_stop: Callable[[], bool]) -> Outcome:
+        reason = self._until_end(should_stop)
+        self._listener.on_progress(self._elapsed_s(), self._recording.progress())
+        self._snapshot(is_last=True)
+        return Outcome(reason, self._snapshots)
+
+    def _until_end(self, should_stop: Callable[[], bool]) -> Reason:
+        while (left := self._spec.duration_s - self._elapsed_s()) > 0:
+            if should_stop():
+                return "stopped"
+            if not self._recording.wait(min(left, _STEP_S)):
+                return "target_exited"
+            self._report()
+        return "done"
+
+    def _report(self) -> None:
+        elapsed_s = self._elapsed_s()
+        if elapsed_s >= self._progress_due:
+            self._listener.on_progress(elapsed_s, self._recording.progress())
+            self._progress_due = elapsed_s + PROGRESS_EVERY_S
+        # One that is due together with the end is the last one.
+        if self._snapshot_due <= elapsed_s < self._spec.duration_s:
+            self._snapshot(is_last=False)
+            self._snapshot_due = self._due_after(elapsed_s)
+
+    def _snapshot(self, *, is_last: bool) -> None:
+        self._snapshots += 1
+        profile = self._recording.snapshot()
+        self._listener.on_snapshot(self._snapshots, self._elapsed_s(), profile, is_last)
+
+    def _due_after(self, elapsed_s: float) -> float:
+        every_s = self._spec.snapshot_every_s
+        return (elapsed_s // every_s + 1) * every_s if every_s > 0 else math.inf
+
+    def _elapsed_s(self) -> float:
+        return time.monotonic() - self._began

@@ -1,0 +1,132 @@
+"""The code a process has mapped: kept, with its files open, so that addresses resolve after unload and exit too."""
+
+from __future__ import annotations
+
+import bisect
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tracer.process.maps import Mapping, executable, parse_maps
+from tracer.process.target import Target
+from tracer.symbols.cache import SymbolCache
+from tracer.symbols.elf import ElfError
+
+NO_MODULE = "[unknown]"
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A frame's text, and whether a symbol stands behind it."""
+
+    text: str
+    is_resolved: bool
+
+
+class AddressSpace:
+    """Executable mappings of one process; `refresh` adds what was mapped since."""
+
+    def __init__(self, target: Target, symbols: SymbolCache) -> None:
+        self._target = target
+        self._symbols = symbols
+        self._maps_text = ""
+        self._mappings: list[Mapping] = []  # by start, without overlap
+        self._starts: list[int] = []
+        self._fd_by_file: dict[tuple[int, int, int], int] = {}
+        self._name_by_address: dict[int, Name] = {}
+        self.refresh()
+
+    def refresh(self) -> bool:
+        """Read the maps again; True if executable ones changed. After the exit the last state stays."""
+        try:
+            text = (self._target.directory / "maps").read_text(errors="surrogateescape")
+        except OSError:
+            return False
+        if not text or text == self._maps_text:
+            return False
+        self._maps_text = text
+        now = executable(parse_maps(text))
+        if not set(now) - set(self._mappings):
+            return False
+        self._merge(now)
+        self._open_files(now)
+        return True
+
+    def mappings(self) -> Iterator[Mapping]:
+        return iter(self._mappings)
+
+    def open_file(self, mapping: Mapping) -> int | None:
+        """Descriptor of the mapped file, ours to keep; None for what is no file or can't be read."""
+        return self._fd_by_file.get(mapping.file_id)
+
+    def probe_path(self, mapping: Mapping) -> str | None:
+        """A path by which the kernel finds this very file, also in a container; None if it was deleted or replaced."""
+        path = Path(f"{self._target.directory}/root{mapping.path}")
+        try:
+            there = path.stat()
+        except OSError:
+            return None
+        fd = self.open_file(mapping)
+        return str(path) if fd is not None and os.path.samestat(there, os.fstat(fd)) else None
+
+    def name(self, address: int) -> Name:
+        """The function that holds an instruction; of a caller, look up its return address less 1."""
+        if address not in self._name_by_address:
+            self._name_by_address[address] = self._resolve(address)
+        return self._name_by_address[address]
+
+    def close(self) -> None:
+        for fd in self._fd_by_file.values():
+            os.close(fd)
+        self._fd_by_file.clear()
+
+    def _resolve(self, address: int) -> Name:
+        mapping = self._mapping_at(address)
+        if mapping is None:
+            return Name(NO_MODULE, is_resolved=False)
+        offset = address - mapping.start + mapping.offset
+        fd = self.open_file(mapping)
+        try:
+            symbol = self._symbols.table(fd).name_at_offset(offset) if fd is not None else None
+        except ElfError:
+            symbol = None
+        if symbol is not None:
+            return Name(symbol, is_resolved=True)
+        return Name(f"{mapping.module or '[anon]'}+{offset:#x}", is_resolved=False)
+
+    def _mapping_at(self, address: int) -> Mapping | None:
+        position = bisect.bisect_right(self._starts, address) - 1
+        if position < 0 or address >= self._mappings[position].end:
+            return None
+        return self._mappings[position]
+
+    def _merge(self, now: list[Mapping]) -> None:
+        """What is mapped now, and what was mapped where nothing is now."""
+        starts = [mapping.start for mapping in now]
+
+        def is_covered(old: Mapping) -> bool:
+            position = bisect.bisect_left(starts, old.end) - 1
+            return position >= 0 and now[position].end > old.start
+
+        gone = [old for old in self._mappings if not is_covered(old)]
+        self._mappings = sorted([*now, *gone], key=lambda mapping: mapping.start)
+        self._starts = [mapping.start for mapping in self._mappings]
+        self._name_by_address.clear()
+
+    def _open_files(self, mappings: list[Mapping]) -> None:
+        for mapping in mappings:
+            if mapping.inode and mapping.file_id not in self._fd_by_file:
+                fd = self._opened(mapping)
+                if fd is not None:
+                    self._fd_by_file[mapping.file_id] = fd
+
+    def _opened(self, mapping: Mapping) -> int | None:
+        # map_files reaches deleted and replaced files as well; it needs CAP_SYS_ADMIN, which a recording has.
+        directory = self._target.directory
+        for path in (f"{directory}/map_files/{mapping.start:x}-{mapping.end:x}", f"{directory}/root{mapping.path}"):
+            try:
+                return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            except OSError:
+                continue
+        return None
