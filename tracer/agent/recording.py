@@ -47,14 +47,15 @@ class Recording(threading.Thread):
 
     def run(self) -> None:
         try:
-            with self._sender.recording(self._folder):
-                finish = self._record()
-                logger.info("%s: %s %s", self._folder.run, finish.outcome, finish.reason)
-                self._folder.write_finish(finish)
+            finish = self._record()
+            logger.info("%s: %s %s", self._folder.run, finish.outcome, finish.reason)
+            self._folder.write_finish(finish)
+            self._sender.release(self._folder)
             self._keep_lease_until_sent()
         except Exception:
             logger.exception("%s: recording ended by an error of memflame", self._folder.run)
         finally:
+            self._sender.release(self._folder)
             self.has_ended = True
             self._on_end()
 

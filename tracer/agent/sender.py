@@ -5,10 +5,8 @@ from __future__ import annotations
 import logging
 import random
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 
-from tracer.agent.spool import Finish, RunFolder, Spool, SpooledSnapshot
+from tracer.agent.spool import Finish, RunFolder, Spool, SpooledSnapshot, SpoolError
 from tracer.client import ClientError, SiteClient
 
 logger = logging.getLogger(__name__)
@@ -30,15 +28,19 @@ class Sender(threading.Thread):
         self._recording: set[str] = set()
         self._failures = 0
 
-    @contextmanager
-    def recording(self, folder: RunFolder) -> Iterator[None]:
-        """While it is held, a folder without finish.json is unfinished, not abandoned."""
-        self._recording.add(folder.path.name)
+    def open(self, run: str, attempt: str) -> RunFolder:
+        """A folder to record into; until it is released, that it has no finish.json means unfinished, not abandoned."""
+        self._recording.add(f"{run}.{attempt}")
         try:
-            yield
-        finally:
-            self._recording.discard(folder.path.name)
-            self.wake()
+            return self._spool.open(run, attempt)
+        except (SpoolError, OSError):
+            self._recording.discard(f"{run}.{attempt}")
+            raise
+
+    def release(self, folder: RunFolder) -> None:
+        """The recording wrote its last; how it ended may be sent."""
+        self._recording.discard(folder.path.name)
+        self.wake()
 
     def wake(self) -> None:
         self._wake.set()

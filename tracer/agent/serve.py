@@ -31,7 +31,7 @@ from tracer.agent.nudges import Nudges
 from tracer.agent.processes import LiveList
 from tracer.agent.recording import Recording
 from tracer.agent.sender import Sender
-from tracer.agent.spool import Spool
+from tracer.agent.spool import Spool, SpoolError
 from tracer.client import ClientError, SiteClient
 from tracer.protocol import HEARTBEAT_EVERY_S, POLL_EVERY_S
 
@@ -135,16 +135,23 @@ class Agent:
         """Claim the oldest queued run. Where another agent was faster or the site is away, a later question will do."""
         try:
             run = self._client.next_run()
-            if run is None:
-                return
-            attempt = uuid.uuid4().hex
-            claim = self._client.claim(run, attempt)
+            if run is not None:
+                self._claim(run, uuid.uuid4().hex)
         except ClientError as error:
             if error.status != 409:
                 logger.warning("no run taken: %s", error)
-            return
+        except (SpoolError, OSError) as error:
+            logger.error("no run taken, since nothing could be kept: %s", error)
+
+    def _claim(self, run: str, attempt: str) -> None:
+        folder = self._sender.open(run, attempt)  # first: a run that can't be kept is left to others
+        try:
+            claim = self._client.claim(run, attempt)
+        except ClientError:
+            folder.remove()
+            self._sender.release(folder)
+            raise
         logger.info("%s: taken", run)
-        folder = self._spool.open(run, attempt)
         recording = Recording(self._client, self._sender, folder, claim, self._look_for_work)
         with self._recordings_lock:
             self._recordings.append(recording)

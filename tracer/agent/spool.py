@@ -149,7 +149,10 @@ class Spool:
             yield
 
     def open(self, run: str, attempt: str) -> RunFolder:
-        folder = RunFolder(self.root / f"{run}.{attempt}")
+        name = f"{run}.{attempt}"
+        if FOLDER_NAME.fullmatch(name) is None:  # a path in it would lead out of the spool
+            raise SpoolError(f"{name!r} names no run and attempt")
+        folder = RunFolder(self.root / name)
         folder.path.mkdir(mode=0o700)
         return folder
 
