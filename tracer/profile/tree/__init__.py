@@ -1,1 +1,23 @@
+"""Call trees: built of profiles, merged, pruned, stored, encoded for the viewer. Needs numpy."""
+
 from __future__ import annotations
+
+from tracer.profile.tree.build import build
+from tracer.profile.tree.calltree import CallTree
+from tracer.profile.tree.functions import FunctionValues, function_values
+from tracer.profile.tree.merge import DiffTree, merge
+from tracer.profile.tree.pack import pack, unpack
+from tracer.profile.tree.prune import overview, prune
+
+__all__ = [
+    "CallTree",
+    "DiffTree",
+    "FunctionValues",
+    "build",
+    "function_values",
+    "merge",
+    "overview",
+    "pack",
+    "prune",
+    "unpack",
+]

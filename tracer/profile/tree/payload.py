@@ -1,0 +1,125 @@
+"""A call tree to what the viewer draws: FGB2, binary columns in level order.
+
+"FGB2" | u32 little-endian length of the header | header, JSON in UTF-8 | sections in the header's order:
+nch: number of children | name: id into strings | self (before) | self2 (after, of a difference) | strings, NUL between
+docs/formats.md has the whole form; tests/view has examples that JavaScript reads too.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tracer.profile.model import ValueType
+from tracer.profile.tree.calltree import CallTree, Values, with_frequent_names_first
+from tracer.profile.tree.merge import DiffTree
+from tracer.profile.tree.prune import SMALL_TREE, prune
+from tracer.profile.tree.prune import overview as overview_of
+from tracer.profile.tree.varint import uvarint, zigzag
+
+MAGIC = b"FGB2"
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedPayload:
+    """`data` is an FGB2 payload, not compressed; `is_full` says that nothing was pruned, so it is all there is."""
+
+    data: bytes
+    is_full: bool
+
+
+def encode(tree: CallTree, column: int, *, overview: bool, run: Mapping[str, object] | None = None) -> EncodedPayload:
+    """The payload of one value type of a tree, by position in `tree.value_types`.
+
+    With `overview`, nodes under a 2000th of the total are pruned and counted as their parents' own; a tree that is
+    small or has negative values is never pruned. So for the stage "overview" call with overview=True and gzip `data`;
+    only if its `is_full` is False call again with overview=False for the stage "full". `run` goes into the header as
+    it is. The same tree gives the same bytes.
+    """
+    return _encode(tree, tree.value_types[column], (column,), tree.widths(column), overview, run)
+
+
+def encode_diff(diff: DiffTree, *, overview: bool, run: Mapping[str, object] | None = None) -> EncodedPayload:
+    """The payload of a difference: `self` before, `self2` after; otherwise as `encode`."""
+    widths = np.maximum(diff.tree.widths(0), diff.tree.widths(1))
+    return _encode(diff.tree, diff.value_type, (0, 1), widths, overview, run)
+
+
+def _encode(
+    tree: CallTree,
+    value_type: ValueType,
+    columns: Sequence[int],
+    widths: Values,
+    overview: bool,
+    run: Mapping[str, object] | None,
+) -> EncodedPayload:
+    selfs = [tree.selfs[column] for column in columns]
+    about: dict[str, Any] = {"value_type": asdict(value_type), "overview": None, "run": dict(run or {})}
+    if not overview or _is_sent_whole(tree, value_type, selfs):
+        return EncodedPayload(_payload(tree, selfs, widths, about), is_full=True)
+    is_kept, least = overview_of(widths)
+    about["overview"] = {"full_nodes": len(tree), "min_total": least}
+    small = prune(tree, is_kept)
+    data = _payload(small, [small.selfs[column] for column in columns], widths[is_kept], about)
+    return EncodedPayload(data, is_full=False)
+
+
+def _is_sent_whole(tree: CallTree, value_type: ValueType, selfs: Sequence[Values]) -> bool:
+    # With negative values a pruned node's amount can't be kept apart from its net, so widths would be wrong.
+    is_signed = value_type.is_signed or any((column < 0).any() for column in selfs)
+    return len(tree) <= SMALL_TREE or is_signed
+
+
+def _payload(tree: CallTree, selfs: Sequence[Values], widths: Values, about: dict[str, Any]) -> bytes:
+    order, children = _level_order(tree, widths)
+    names, name = with_frequent_names_first(tree.names, tree.name)
+    encoding, unit, columns = _encoded_selfs([column[order] for column in selfs])
+    sections = {
+        "nch": uvarint(children),
+        "name": uvarint(name[order]),
+        **dict(zip(("self", "self2"), columns, strict=False)),
+        "strings": "\0".join(names).encode(),
+    }
+    totals = dict(zip(("total", "total2"), (tree.sum_up(column)[0].item() for column in selfs), strict=False))
+    header = {
+        "v": 2,
+        "n": len(tree),
+        "sections": [[section, len(data)] for section, data in sections.items()],
+        "encoding": encoding,
+        "unit": unit,
+        **totals,
+        **about,
+    }
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False, default=str).encode()
+    return b"".join([MAGIC, struct.pack("<I", len(text)), text, *sections.values()])
+
+
+def _level_order(tree: CallTree, widths: Values) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Nodes breadth first, the widest of siblings first, and the number of children of each in that order."""
+    place = np.zeros(len(tree), np.int64)
+    order, done = [tree.levels[0]], 1
+    for level in tree.levels[1:]:
+        # lexsort is stable: siblings of one width stay in preorder.
+        level = level[np.lexsort((-widths[level], place[tree.parent[level]]))]
+        place[level] = done + np.arange(len(level))
+        order.append(level)
+        done += len(level)
+    ordered = np.concatenate(order).astype(np.int64)
+    return ordered, np.bincount(place[tree.parent[ordered[1:]]], minlength=len(tree))
+
+
+def _encoded_selfs(selfs: Sequence[Values]) -> tuple[str, int, list[bytes]]:
+    """Encoding, unit, and the bytes of each column; both sides of a difference are encoded alike."""
+    if any(column.dtype.kind == "f" for column in selfs):
+        return "float64", 1, [column.astype("<f8").tobytes() for column in selfs]
+    # Sizes are multiples of the allocator's granularity: divided by it they take one byte less.
+    unit = max(int(np.gcd.reduce(np.concatenate(selfs))), 1)
+    if any((column < 0).any() for column in selfs):
+        return "zigzag", unit, [uvarint(zigzag(column // unit)) for column in selfs]
+    return "uvarint", unit, [uvarint(column // unit) for column in selfs]
