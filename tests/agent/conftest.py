@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import psutil
 import pytest
+
+MEMFLAME = Path(sys.executable).with_name("memflame")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,3 +126,64 @@ def stub_site() -> Iterator[StubSite]:
 @pytest.fixture
 def answer() -> type[Answer]:
     return Answer
+
+
+class AgentProcess:
+    """`memflame agent` as a person starts it, with its log."""
+
+    def __init__(self, server: str, spool: Path, log: Path, *options: str, token: str = "mfa_abcdefgh_secret") -> None:
+        self.spool, self._log = spool, log
+        with log.open("ab") as out:
+            self.process = subprocess.Popen(
+                [MEMFLAME, "agent", "--server", server, "--spool", spool, *options],
+                env={**os.environ, "MEMFLAME_TOKEN": token},
+                stdout=out,
+                stderr=out,
+            )
+
+    @property
+    def log(self) -> str:
+        return self._log.read_text()
+
+    def tracing_children(self) -> list[int]:
+        """Processes that trace for this agent."""
+        try:
+            children = psutil.Process(self.process.pid).children()
+            return [child.pid for child in children if "tracer.agent.child" in child.cmdline()]
+        except psutil.NoSuchProcess:
+            return []
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.process.wait(15)
+
+
+@pytest.fixture
+def start_agent(tmp_path: Path) -> Iterator[Callable[..., AgentProcess]]:
+    """Starts agents that the test may kill; those left are ended."""
+    started: list[AgentProcess] = []
+
+    def start(server: str, *options: str, spool: Path | None = None, **arguments: Any) -> AgentProcess:
+        log = tmp_path / f"agent-{len(started)}.log"
+        started.append(AgentProcess(server, spool or tmp_path / "spool", log, *options, **arguments))
+        return started[-1]
+
+    yield start
+    for agent in started:
+        agent.stop(signal.SIGKILL)
+
+
+@pytest.fixture
+def wait_until() -> Callable[..., Any]:
+    """What a condition returned at last; asked again ten times a second."""
+
+    def wait(is_met: Callable[[], Any], timeout_s: float = 15, *, or_show: Callable[[], str] = lambda: "") -> Any:
+        deadline = time.monotonic() + timeout_s
+        while not (found := is_met()):
+            if time.monotonic() > deadline:
+                raise AssertionError(f"not met within {timeout_s} s: {or_show()}")
+            time.sleep(0.1)
+        return found
+
+    return wait
