@@ -11,6 +11,15 @@ BUDGET_S = {"ebpf": 360, "browser": 300, "services": 180, "the rest": 240}
 _spent_s: dict[str, float] = defaultdict(float)
 
 
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """An SQLite test database of this run alone: two runs side by side must not share a file."""
+    from django.db import connection
+
+    if connection.vendor == "sqlite":
+        connection.settings_dict["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
+
+
 def _kind(item_or_report: pytest.Item | pytest.TestReport) -> str:
     return next((kind for kind in BUDGET_S if kind in item_or_report.keywords), "the rest")
 

@@ -19,7 +19,7 @@ class ApiError(Exception):
 
 
 def error_response(status: int, message: str) -> JsonResponse:
-    response = JsonResponse({"error": message}, status=status)
+    response = JsonResponse({"error": message}, status=status, json_dumps_params={"ensure_ascii": False})
     if status == 503:
         response["Retry-After"] = str(RETRY_AFTER_S)
     return response

@@ -67,9 +67,12 @@ class ProjectQuerySet(models.QuerySet["Project"]):
 
 
 class Project(models.Model):
+    NOTICE_CHARACTERS = 300
+
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="projects")
     slug = models.SlugField(unique=True)  # names the project in URLs and on the command line
     name = models.CharField(max_length=100)
+    notice = models.CharField(max_length=NOTICE_CHARACTERS, default="", blank=True)  # shown above the runs
     created_at = models.DateTimeField(default=timezone.now)
     objects = ProjectQuerySet.as_manager()
 
