@@ -9,7 +9,7 @@ import platform
 import re
 import struct
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -22,6 +22,7 @@ from tracer.bpf.tracefs import ensure_tracefs
 HERE = Path(__file__).parent
 _STUB_HEADERS = HERE / "headers"
 _PROGRAM_KPROBE, _PROGRAM_PERF_EVENT = 2, 7  # uapi/linux/bpf.h; uprobes are of type kprobe
+RECORDS_A_ROUND = 1024
 _GONE_WITHIN_S = 5.0  # the kernel frees a program one grace period after its last user
 
 
@@ -44,6 +45,7 @@ class Program:
         self._fds: list[int] = []
         self._program_ids: set[int] = set()
         self._link_ids: set[int] = set()
+        self._records: list[bytes] = []
         self._maps: dict[str, Map] = {}
         numbered = {f"COUNT_{name.upper()}": position for position, name in enumerate(counters)}
         self._bcc = _compile(sources, {**defines, **numbered, "COUNTER_COUNT": max(1, len(counters))})
@@ -66,16 +68,24 @@ class Program:
         """Count from now on."""
         self.map("recording").update(struct.pack("=I", 0), struct.pack("=I", 1))
 
-    def on_ring(self, name: str, receive: Callable[[bytes], None]) -> None:
-        """Hand each record of a ring buffer to `receive`, during `poll`."""
+    def open_ring(self, name: str) -> None:
+        """Take in the records of a ring buffer from now on, by `records`."""
 
-        def callback(_context: object, record: int, size: int) -> None:
-            receive(ctypes.string_at(record, size))
+        def receive(_context: object, record: int, size: int) -> int:
+            self._records.append(ctypes.string_at(record, size))
+            # A negative answer ends the round: a target that is faster than we are would keep us in it for ever.
+            return 0 if len(self._records) < RECORDS_A_ROUND else -1
 
-        self._bcc[name].open_ring_buffer(callback)
+        self._bcc[name].open_ring_buffer(receive)
 
-    def poll(self, timeout_ms: int) -> None:
-        self._bcc.ring_buffer_poll(timeout_ms)
+    def records(self, timeout_ms: int) -> list[bytes]:
+        """At most RECORDS_A_ROUND records, waiting that long for the first."""
+        if timeout_ms:
+            self._bcc.ring_buffer_poll(timeout_ms)
+        else:
+            self._bcc.ring_buffer_consume()
+        records, self._records = self._records, []
+        return records
 
     # --- probes
 

@@ -8,6 +8,7 @@
 struct stack {
   u32 frame_count;
   u32 function; /* what the collector calls the leaf */
+  u64 top;      /* the word at the stack pointer where the collector wants it, else 0; part of the key */
   u64 frames[MAX_FRAMES];
 };
 
@@ -21,7 +22,7 @@ static __always_inline u64 mixed(u64 hash, u64 word) {
 }
 
 /* Key of the current user stack, stored when it is new; 0 when there is no room for it. */
-static __always_inline u64 stack_key(void *context, u32 function) {
+static __always_inline u64 stack_key(void *context, u32 function, u64 top) {
   u32 first = 0;
   struct stack *stack = stack_buffer.lookup(&first);
   if (!stack)
@@ -33,7 +34,8 @@ static __always_inline u64 stack_key(void *context, u32 function) {
   }
   stack->frame_count = bytes / sizeof(u64);
   stack->function = function;
-  u64 key = mixed(0x9e3779b97f4a7c15ULL, function);
+  stack->top = top;
+  u64 key = mixed(mixed(0x9e3779b97f4a7c15ULL, function), top);
   for (u32 i = 0; i < MAX_FRAMES; i++) {
     if (i >= stack->frame_count)
       break;

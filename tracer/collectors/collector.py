@@ -27,8 +27,8 @@ class Collector(Protocol):
 
     def begin(self) -> None: ...
 
-    def poll(self, timeout_ms: int) -> bool:
-        """Take in what the kernel has sent, waiting that long; False at once if this one has no ring buffer."""
+    def poll(self, timeout_ms: int) -> int | None:
+        """Take in some of what the kernel has sent, waiting that long for the first; None if it sends nothing."""
         ...
 
     def counters(self) -> dict[str, int]: ...

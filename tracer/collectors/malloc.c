@@ -178,7 +178,7 @@ int on_return(struct pt_regs *context) {
   if (call.has_block)
     add_freed(call.block.stack, call.block.bytes);
   count(COUNT_EVENTS);
-  struct block block = {.bytes = call.bytes, .stack = stack_key(context, call.function)};
+  struct block block = {.bytes = call.bytes, .stack = stack_key(context, call.function, 0)};
   add_allocated(block.stack, block.bytes);
   struct block *forgotten = blocks.lookup(&address);
   if (forgotten)

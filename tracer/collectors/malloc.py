@@ -13,7 +13,7 @@ from tracer.collectors.allocators import LEAVES, Site, sites, without_probe_path
 from tracer.collectors.collector import Probe
 from tracer.collectors.errors import CollectorError
 from tracer.collectors.options import option
-from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, KernelStacks
+from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, KernelStacks, RawStack, call_sites
 from tracer.process.address_space import AddressSpace
 from tracer.process.target import Target
 from tracer.protocol import RunSpec
@@ -21,6 +21,7 @@ from tracer.protocol import RunSpec
 COUNTERS = (
     "events", "refused", "abandoned", "failed_stack", "stack_map_full", "allocation_map_full", "call_map_full",
 )  # fmt: skip
+_HOT = {"malloc", "calloc", "realloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdlPvm"}  # called often as a rule
 _SOURCES = (HERE / "target.h", HERE / "stacks.h", Path(__file__).with_suffix(".c"))
 
 
@@ -44,15 +45,15 @@ class MallocCollector:
         except BaseException:
             self._program.close()
             raise
-        self._stacks = KernelStacks(self._program.map("stacks"), leaves=LEAVES, first_is_return=True)
+        self._stacks = KernelStacks(self._program.map("stacks"), _at_return)
         self._allocator = _used_allocator(found)
         self._unreachable = without_probe_path(space)
 
     def begin(self) -> None:
         self._program.begin()
 
-    def poll(self, timeout_ms: int) -> bool:
-        return False
+    def poll(self, timeout_ms: int) -> None:
+        return None
 
     def counters(self) -> dict[str, int]:
         return self._program.counters()
@@ -75,8 +76,9 @@ class MallocCollector:
     def _notes(self) -> Iterator[str]:
         if abandoned := self.counters()["abandoned"]:
             yield f"{abandoned:,} allocator calls were left by an exception or a longjmp and are not counted."
-        if stepped := sorted({probe.symbol for probe in self._probes if probe.kind == "single-step"}):
-            yield f"No cheap place for a probe in {', '.join(stepped)}: each call costs about 10 µs more."
+        stepped = {probe.symbol for probe in self._probes if probe.kind == "single-step"}
+        if dear := sorted(stepped & _HOT):
+            yield f"No cheap place for a probe in {', '.join(dear)}: each call costs about 10 µs more."
         if self._unreachable:
             yield f"Deleted or replaced since they were mapped, so not probed: {', '.join(self._unreachable)}."
 
@@ -112,6 +114,11 @@ class MallocCollector:
             self._program.detach(attached)
             raise
         self._probes += [Probe(site.module, site.symbol, place.offset, place.kind) for site, place in placed]
+
+
+def _at_return(raw: RawStack) -> CapturedStack:
+    """The allocator has just returned, so even the first address is one that a call returns to."""
+    return CapturedStack(call_sites(raw.frames), LEAVES[raw.function], is_truncated=raw.is_truncated)
 
 
 def _defines(spec: RunSpec, pid: int) -> dict[str, int]:

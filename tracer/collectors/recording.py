@@ -22,7 +22,7 @@ from tracer.symbols.cache import SymbolCache
 
 _REFRESH_EVERY_S = 0.5  # what is mapped and gone between two looks keeps no names
 _SLICE_S = 0.1
-_FULL_RING = 1000  # rounds of draining; a target that maps without pause must not keep us for ever
+_DRAINED_WITHIN_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Recording:
             self._refresh()
             if self._target.has_exited():
                 break
-            if not self._collector.poll(int(min(left, _SLICE_S) * 1000)):
+            if self._collector.poll(max(1, int(min(left, _SLICE_S) * 1000))) is None:
                 self._target.exits_within(min(left, _SLICE_S))
         self._drain()
         return not self._target.has_exited()
@@ -111,10 +111,10 @@ class Recording:
             self._refreshed = time.monotonic()
 
     def _drain(self) -> None:
-        for _ in range(_FULL_RING):
-            before = self._collector.counters()["events"]
-            if not self._collector.poll(0) or self._collector.counters()["events"] == before:
-                return
+        """Take in what has been sent until now, or most of it while the target sends without pause."""
+        deadline = time.monotonic() + _DRAINED_WITHIN_S
+        while self._collector.poll(0) and time.monotonic() < deadline:
+            pass
 
     def _capture(self, naming: Naming) -> dict[str, object]:
         progress = self.progress()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -25,28 +26,42 @@ class CapturedStack:
 LOST_STACK = CapturedStack(())
 
 
-class KernelStacks:
-    """The map of stacks.h, read once a stack."""
+@dataclass(frozen=True, slots=True)
+class RawStack:
+    """An entry of the map of stacks.h: frames leaf first, all but the first return addresses."""
 
-    def __init__(self, stacks: Map, *, leaves: tuple[str, ...] = ("",), first_is_return: bool) -> None:
+    function: int
+    top: int
+    frames: tuple[int, ...]
+
+    @property
+    def is_truncated(self) -> bool:
+        return len(self.frames) >= frame_limit()
+
+
+class KernelStacks:
+    """The map of stacks.h, each stack read once and made what the collector says it means."""
+
+    def __init__(self, stacks: Map, meaning: Callable[[RawStack], CapturedStack]) -> None:
         self._map = stacks
-        self._leaves = leaves
-        self._first_is_return = first_is_return
+        self._meaning = meaning
         self._stack_by_key: dict[int, CapturedStack] = {LOST_KEY: LOST_STACK}
 
     def __getitem__(self, key: int) -> CapturedStack:
         if key not in self._stack_by_key:
             raw = self._map.lookup(struct.pack("=Q", key))
-            self._stack_by_key[key] = self._parsed(raw) if raw is not None else LOST_STACK
+            self._stack_by_key[key] = self._meaning(_parsed(raw)) if raw is not None else LOST_STACK
         return self._stack_by_key[key]
 
-    def _parsed(self, raw: bytes) -> CapturedStack:
-        count, function = struct.unpack_from("=II", raw)
-        frames = struct.unpack_from(f"={count}Q", raw, 8)
-        first = frames[:1] if not self._first_is_return else tuple(frame - 1 for frame in frames[:1])
-        return CapturedStack(
-            (*first, *(frame - 1 for frame in frames[1:])), self._leaves[function], is_truncated=count >= frame_limit()
-        )
+
+def _parsed(raw: bytes) -> RawStack:
+    count, function, top = struct.unpack_from("=IIQ", raw)
+    return RawStack(function, top, struct.unpack_from(f"={count}Q", raw, 16))
+
+
+def call_sites(frames: Iterable[int]) -> tuple[int, ...]:
+    """Return addresses to addresses inside the calls that they follow."""
+    return tuple(frame - 1 for frame in frames)
 
 
 @cache

@@ -24,6 +24,16 @@ class Name:
     is_resolved: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A mapped file as a whole, data included; `fd` stays the address space's."""
+
+    path: str
+    start: int
+    end: int
+    fd: int
+
+
 class AddressSpace:
     """Executable mappings of one process; `refresh` adds what was mapped since."""
 
@@ -55,6 +65,17 @@ class AddressSpace:
 
     def mappings(self) -> Iterator[Mapping]:
         return iter(self._mappings)
+
+    def modules(self) -> list[Module]:
+        """Files that are mapped now and have code, each from its first mapping to its last."""
+        spans: dict[tuple[int, int, int], list[int]] = {}
+        for mapping in parse_maps(self._maps_text):
+            if mapping.file_id in self._fd_by_file:
+                spans.setdefault(mapping.file_id, []).extend((mapping.start, mapping.end))
+        path_by_file = {mapping.file_id: mapping.path for mapping in self._mappings}
+        return [
+            Module(path_by_file[file], min(span), max(span), self._fd_by_file[file]) for file, span in spans.items()
+        ]
 
     def open_file(self, mapping: Mapping) -> int | None:
         """Descriptor of the mapped file, ours to keep; None for what is no file or can't be read."""
