@@ -214,6 +214,7 @@ class _Reader:
         self.amounts: list[Number] = [0] * len(value_types)  # of |value|: no sum of some of them can be larger
         self.signed = [known.is_signed for known in value_types]
         self.frames = 0
+        self.last_stack, self.last_key = b"", b""
 
     def take_ours(self, number: int, line: bytes) -> None:
         line = line.rstrip(b"\r\n")
@@ -222,7 +223,7 @@ class _Reader:
         if line.startswith(b"#"):
             return self.profile.skip(number, _shown(line), "a comment")
         stack, *texts = line.rsplit(b" ", len(self.amounts))
-        self._take(number, line, _split_escaped(stack) if b"\\" in stack else stack.split(b";"), texts)
+        self._take(number, line, stack, texts)
 
     def take_plain(self, number: int, line: bytes) -> None:
         if not self.profile.row_by_key:
@@ -234,33 +235,49 @@ class _Reader:
             return self.profile.skip(number, _shown(line), "a comment")
         # heaptrack_print ends each stack with a semicolon: an empty last frame that nobody called.
         stack = parts[0].rstrip(b";")
-        if len(stack) > self.limits.stack_frames:  # only then can there be too many, and splitting is not free
-            self._check_frames(number, stack.count(b";") + 1)
-        self._take(number, line, stack.split(b";") if stack else [], parts[1:])
+        if not stack:
+            return self.profile.skip(number, _shown(line), "it has no frame")
+        self._take(number, line, stack, parts[1:])
 
-    def _take(self, number: int, line: bytes, frames: list[bytes], texts: list[bytes]) -> None:
+    def _take(self, number: int, line: bytes, stack: bytes, texts: list[bytes]) -> None:
         values = [_number(text) for text in texts]
         if len(values) != len(self.amounts) or None in values:
             return self.profile.skip(number, _shown(line), f"expected {self._wanted()} at its end")
-        if not frames:
-            return self.profile.skip(number, _shown(line), "it has no frame")
-        self._check_frames(number, len(frames))
         for place, value in enumerate(cast(list[Number], values)):
             values[place] = self._watch(number, place, value)
         try:
-            key = array("i", map(self.ids.__getitem__, frames)).tobytes()
+            key = self._key(stack)
         except LimitExceeded as error:
             raise LimitExceeded(error.what, limit=error.limit, value=error.value, line=number) from None
-        self._watch_frames(number, key, len(frames))
+        self._watch_frames(number, key)
         self.profile.add_key(key, cast(list[Number], values))
 
-    def _check_frames(self, number: int, count: int) -> None:
-        if count > self.limits.stack_frames:
-            raise LimitExceeded("number of frames in a stack", limit=self.limits.stack_frames, value=count, line=number)
+    def _key(self, stack: bytes) -> bytes:
+        """The stack's frame ids; those of the frames it shares with the line before are taken from there.
 
-    def _watch_frames(self, number: int, key: bytes, count: int) -> None:
+        Most files are sorted, and looking names up is most of the work of reading.
+        """
+        if self.is_ours and b"\\" in stack:
+            frames = _split_escaped(stack)
+            self._check_frames(len(frames))
+            return self._ids(frames)
+        whole = stack.rfind(b";", 0, _shared_bytes(stack, self.last_stack)) + 1  # after the last whole frame shared
+        if len(stack) > self.limits.stack_frames:  # only then can there be too many, and splitting is not free
+            self._check_frames(stack.count(b";") + 1)
+        shared = self.last_key[: _ID_BYTES * stack.count(b";", 0, whole)]
+        self.last_stack, self.last_key = stack, shared + self._ids(stack[whole:].split(b";"))
+        return self.last_key
+
+    def _ids(self, frames: list[bytes]) -> bytes:
+        return array("i", map(self.ids.__getitem__, frames)).tobytes()
+
+    def _check_frames(self, count: int) -> None:
+        if count > self.limits.stack_frames:
+            raise LimitExceeded("number of frames in a stack", limit=self.limits.stack_frames, value=count)
+
+    def _watch_frames(self, number: int, key: bytes) -> None:
         if key not in self.profile.row_by_key:
-            self.frames += count
+            self.frames += len(key) // _ID_BYTES
             if self.frames > self.limits.frames:
                 what = "number of frames in all stacks"
                 raise LimitExceeded(what, limit=self.limits.frames, value=self.frames, line=number)
@@ -300,6 +317,21 @@ class _Reader:
             for known, is_signed, column in zip(profile.value_types, self.signed, profile.columns, strict=True)
         )
         return profile
+
+
+_ID_BYTES = array("i").itemsize
+
+
+def _shared_bytes(text: bytes, other: bytes) -> int:
+    """Length of the common prefix, in a few comparisons of halves."""
+    low, high = 0, min(len(text), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if other.startswith(text[:middle]):
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def _split_escaped(stack: bytes) -> list[bytes]:
