@@ -31,7 +31,11 @@ def _secret_key() -> str:
 
 
 SECRET_KEY = _secret_key()
-if not DEBUG and SECRET_KEY.startswith("unsafe-") and set(ALLOWED_HOSTS) - {"localhost", "127.0.0.1", "[::1]", "testserver"}:
+if (
+    not DEBUG
+    and SECRET_KEY.startswith("unsafe-")
+    and set(ALLOWED_HOSTS) - {"localhost", "127.0.0.1", "[::1]", "testserver"}
+):
     raise ImproperlyConfigured("MEMFLAME_SECRET_KEY is not set, and the site answers to more than this machine")
 
 INSTALLED_APPS = [
@@ -48,7 +52,7 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
-    "django.contrib.staticfiles",
+    "webapp.apps.FrontendFilesConfig",
     "django.contrib.humanize",
 ]
 
@@ -150,6 +154,7 @@ USE_TZ = True
 STATIC_URL = "/static/"
 STATIC_ROOT = Path(env_str("MEMFLAME_STATIC", str(DATA_DIR / "static"), "Folder of the collected static files"))
 STATICFILES_DIRS = [BASE_DIR / "frontend"]
+STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]  # no files of packages
 MEDIA_ROOT = DATA_DIR / "blobs"  # what arrived and the stored trees; never served by URL
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
