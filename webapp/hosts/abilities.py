@@ -30,6 +30,22 @@ def abilities_of(host: Host) -> list[Ability]:
 
 
 @dataclass(frozen=True, slots=True)
+class Reach:
+    """What a host can record, and why not the rest: collectors with one reason stand together."""
+
+    able: list[str]
+    blocked: dict[str, list[str]]  # reason: collectors
+
+
+def reach_of(host: Host) -> Reach:
+    reach = Reach([], {})
+    for ability in abilities_of(host):
+        names = reach.able if ability.is_able else reach.blocked.setdefault(ability.why_not, [])
+        names.append(ability.collector.name)
+    return reach
+
+
+@dataclass(frozen=True, slots=True)
 class ProcessList:
     """Rows of the live list for one table: the largest first, and the chosen one in any case."""
 

@@ -42,7 +42,7 @@ def _hosts_page(
     found = list(Host.objects.of_project(project).order_by("name"))
     context = {
         "project": project,
-        "rows": [{"host": host, "abilities": abilities.abilities_of(host)} for host in found],
+        "rows": [{"host": host, "reach": abilities.reach_of(host)} for host in found],
         "reporting": sum(host.is_reporting for host in found),
         "can_enrol": owns_team(person(request), project.team),
         "form": form,

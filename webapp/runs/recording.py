@@ -24,7 +24,7 @@ from webapp.teams.models import Project, Role
 def new_run(request: HttpRequest, project: str) -> HttpResponse:
     found = project_or_404(request, project)
     require(found, person(request), Role.MEMBER)
-    hosts = list(Host.objects.of_project(found).order_by("name"))
+    hosts = sorted(Host.objects.of_project(found), key=lambda host: (not host.is_reporting, host.name))
     host = _chosen_host(hosts, request)
     if getattr(request, "htmx", False) and host is not None:
         return render(request, "runs/plan.html", {"plan": plan_of(request.GET.dict(), host)})
@@ -38,8 +38,7 @@ def new_run(request: HttpRequest, project: str) -> HttpResponse:
 def _chosen_host(hosts: list[Host], request: HttpRequest) -> Host | None:
     """The one asked for; else the first that reports, since nothing can be recorded on another."""
     asked = request.POST.get("host") or request.GET.get("host")
-    by_preference = sorted(hosts, key=lambda host: (host.host_id != asked, not host.is_reporting))
-    return by_preference[0] if by_preference else None
+    return next((host for host in hosts if host.host_id == asked), hosts[0] if hosts else None)
 
 
 def _form(request: HttpRequest, host: Host | None) -> NewRunForm | None:

@@ -115,7 +115,8 @@ def run_delete(request: HttpRequest, run_id: str) -> HttpResponse:
 
 
 def _run_or_404(request: HttpRequest, run_id: str) -> Run:
-    return get_object_or_404(Run.objects.visible_to(request.user).select_related("project__team"), run_id=run_id)
+    runs = Run.objects.visible_to(request.user).select_related("project__team", "created_by")
+    return get_object_or_404(runs, run_id=run_id)
 
 
 def _require_deleter(run: Run, user: User) -> None:

@@ -23,10 +23,8 @@ class Member:
     can_change: bool
 
 
-def members_of(project: Project, viewer: User) -> list[Member]:
-    """All roles in the project by name of the person, those of the team included; three queries."""
-    is_team_owner = owns_team(viewer, project.team)
-    is_owner = project.allows(viewer, Role.OWNER)
+def members_of(project: Project, *, is_owner: bool, is_team_owner: bool) -> list[Member]:
+    """All roles in the project by name of the person, those of the team included; what the viewer owns is changeable."""
     of_team = project.team.memberships.select_related("user")
     of_project = project.memberships.select_related("user")
     rows = [Member(row.user, Role(row.role), IN_TEAM, is_team_owner) for row in of_team]

@@ -51,13 +51,14 @@ def _settings_page(
     new_token: str = "",
 ) -> HttpResponse:
     user = person(request)
+    is_owner, is_team_owner = project.allows(user, Role.OWNER), owns_team(user, project.team)
     is_invalid = bool((token_form and token_form.errors) or (member_form and member_form.errors))
     context = {
         "project": project,
-        "can_manage": project.allows(user, Role.OWNER),
-        "can_manage_team": owns_team(user, project.team),
+        "can_manage": is_owner,
+        "can_manage_team": is_team_owner,
         "tokens": project.tokens.filter(revoked_at=None).select_related("created_by").order_by("-created_at"),
-        "members": members.members_of(project, user),
+        "members": members.members_of(project, is_owner=is_owner, is_team_owner=is_team_owner),
         "roles": Role.choices,
         "token_form": token_form or TokenForm(),
         "member_form": member_form or MemberForm(),

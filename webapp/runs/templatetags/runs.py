@@ -11,8 +11,6 @@ from webapp.runs.templatetags.numbers import NBSP, duration, value
 
 register = template.Library()
 
-DETAIL_CHARS = 40
-
 
 @dataclass(frozen=True, slots=True)
 class Status:
@@ -54,11 +52,9 @@ def lost_share(lost: int, events: int) -> str:
 @register.inclusion_tag("runs/status.html")
 def status(run: Run) -> dict[str, object]:
     shown = status_of(run)
-    short = shown.detail if len(shown.detail) <= DETAIL_CHARS else shown.detail[: DETAIL_CHARS - 1] + "…"
     return {
         "word": shown.word,
         "glyph": shown.glyph,
         "look": shown.look,
-        "detail": short,
-        "full_detail": shown.detail,
+        "detail": shown.detail,
     }
