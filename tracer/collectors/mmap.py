@@ -84,7 +84,7 @@ class MappingLedger:
             yield stack, (self._ranges.bytes_by_owner[stack], self._mapped_bytes[stack], calls)
 
     def _unmap(self, start: int, count: int, call: SystemCall) -> None:
-        # It happened after the entry, and whoever got the addresses next got them later: so this time, not the return's.
+        # The entry's time, not the return's: whoever is given these addresses next gets them after it.
         self._ranges.unmap(start, start + _whole_pages(count), at_ns=call.entered_ns)
 
     def _map(self, call: SystemCall, count: int) -> None:

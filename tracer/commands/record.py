@@ -1,0 +1,168 @@
+"""`memflame record`: memory stacks of a live process to folded stacks, without a site."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from tracer.collectors import CollectorError
+from tracer.collectors.ability import abilities
+from tracer.collectors.session import Listener, Outcome, run_session
+from tracer.commands.recording_view import view_of
+from tracer.profile.folded import write_folded
+from tracer.profile.model import Profile
+from tracer.protocol import COLLECTORS, MAX_DURATION_S, MAX_SNAPSHOTS, RunSpec
+
+_SHORTEST_INTERVAL_S = 0.1
+
+
+def record(
+    pid: Annotated[int, typer.Option(min=1, help="Process to record")],
+    collector: Annotated[str, typer.Option(help=f"What to record: {', '.join(COLLECTORS)}")] = "malloc",
+    duration: Annotated[float, typer.Option(help=f"Seconds to record, {MAX_DURATION_S} at most")] = 10.0,
+    snapshot_every: Annotated[
+        float, typer.Option(help="Also write a snapshot each so many seconds, to FILE.0001 and so on; needs -o")
+    ] = 0.0,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="File for the folded stacks; default: standard output")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a summary as JSON; the folded stacks then go to -o only")
+    ] = False,
+    max_stacks: Annotated[int, typer.Option(help="Stacks to keep apart, 1 kB of locked memory each")] = 16_384,
+    max_blocks: Annotated[int, typer.Option(help="Live blocks of malloc to follow, 96 bytes each")] = 1 << 20,
+) -> None:
+    """Record memory stacks of a live process.
+
+    Says "attached" on standard error once events are counted. Ctrl-C ends the recording and keeps what there is.
+    Exit codes: 0 recorded, 1 not recorded, 2 wrong usage.
+    """
+    _check(collector, duration, snapshot_every, output)
+    if obstacle := abilities()[collector]:
+        _fail(obstacle)
+    spec = RunSpec(
+        "", collector, pid, duration_s=duration, snapshot_every_s=snapshot_every,
+        options={"max_stacks": max_stacks, "max_blocks": max_blocks},
+    )  # fmt: skip
+    writer = _Writer(output, keeps_snapshots=snapshot_every > 0)
+    with _asked_to_stop() as should_stop, view_of(spec, sys.stderr) as view:
+        try:
+            outcome = run_session(spec, _Both(view, writer), should_stop)
+        except (CollectorError, OSError) as error:
+            _fail(str(error))
+    _report(outcome, writer, as_json=as_json)
+
+
+def _check(collector: str, duration: float, snapshot_every: float, output: Path | None) -> None:
+    if collector not in COLLECTORS:
+        raise typer.BadParameter(f"there is no collector {collector!r}, there is {', '.join(COLLECTORS)}")
+    if not 0 < duration <= MAX_DURATION_S:
+        raise typer.BadParameter(f"--duration is {duration:g} s, it must be above 0 and {MAX_DURATION_S} s at most")
+    if snapshot_every:
+        _check_interval(duration, snapshot_every, output)
+    if output is not None and not os.access(output.parent, os.W_OK):
+        raise typer.BadParameter(f"can't write to the directory {output.parent}")
+
+
+def _check_interval(duration: float, snapshot_every: float, output: Path | None) -> None:
+    if output is None:
+        raise typer.BadParameter("--snapshot-every needs -o: several snapshots can't share standard output")
+    if snapshot_every < _SHORTEST_INTERVAL_S:
+        raise typer.BadParameter(f"--snapshot-every is {snapshot_every:g} s, the limit is {_SHORTEST_INTERVAL_S} s")
+    if duration / snapshot_every > MAX_SNAPSHOTS:
+        raise typer.BadParameter(
+            f"that would be {duration / snapshot_every:,.0f} snapshots, the limit is {MAX_SNAPSHOTS:,}"
+        )
+
+
+class _Writer:
+    """Snapshots to files, the last one also kept for the summary."""
+
+    def __init__(self, output: Path | None, *, keeps_snapshots: bool) -> None:
+        self.output = output
+        self.files: list[str] = []
+        self.last: Profile | None = None
+        self._keeps_snapshots = keeps_snapshots
+
+    def on_snapshot(self, seq: int, profile: Profile, *, is_last: bool) -> None:
+        if self.output is not None and self._keeps_snapshots:
+            self._write(self.output.with_name(f"{self.output.name}.{seq:04}"), profile)
+        if is_last:
+            self.last = profile
+            if self.output is not None:
+                self._write(self.output, profile)
+
+    def _write(self, path: Path, profile: Profile) -> None:
+        # Under another name first: who waits for the file never reads half of it.
+        unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            with unfinished.open("wb") as out:
+                write_folded(profile, out)
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+        self.files.append(str(path))
+
+
+class _Both:
+    """Tells the view what happens, and the writer what to write."""
+
+    def __init__(self, view: Listener, writer: _Writer) -> None:
+        self.on_attached, self.on_progress = view.on_attached, view.on_progress
+        self._view, self._writer = view, writer
+
+    def on_snapshot(self, seq: int, elapsed_s: float, profile: Profile, is_last: bool) -> None:
+        self._writer.on_snapshot(seq, profile, is_last=is_last)
+        self._view.on_snapshot(seq, elapsed_s, profile, is_last)
+
+
+@contextmanager
+def _asked_to_stop() -> Iterator[Callable[[], bool]]:
+    """Whether SIGINT or SIGTERM has come since."""
+    asked: list[int] = []
+
+    def ask(number: int, _frame: FrameType | None) -> None:
+        asked.append(number)
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: bool(asked)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _report(outcome: Outcome, writer: _Writer, *, as_json: bool) -> None:
+    profile = writer.last
+    if profile is None:
+        _fail("no snapshot was taken")
+    if as_json:
+        print(json.dumps(_summary(outcome, writer, profile)))
+    elif writer.output is None:
+        write_folded(profile, sys.stdout)
+
+
+def _summary(outcome: Outcome, writer: _Writer, profile: Profile) -> dict[str, Any]:
+    totals = {known.name: profile.total(column) for column, known in enumerate(profile.value_types)}
+    return {
+        **profile.capture,
+        "outcome": outcome.reason,
+        "snapshots": outcome.snapshots,
+        "stacks": len(profile.values_by_stack),
+        "totals": totals,
+        "output": writer.files,
+    }
+
+
+def _fail(text: str) -> NoReturn:
+    print(f"memflame record: {text}", file=sys.stderr)
+    raise typer.Exit(1)
