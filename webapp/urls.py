@@ -6,6 +6,7 @@ from django.urls import include, path
 
 from webapp import health
 from webapp.api import api, openapi
+from webapp.apidocs import api_docs
 from webapp.hosts.api import router as hosts_router
 from webapp.runs.api_agent import router as agent_router
 from webapp.runs.api_runs import router as runs_router
@@ -17,6 +18,7 @@ urlpatterns = [
     path("livez", health.livez, name="livez"),
     path("readyz", health.readyz, name="readyz"),
     path("api/openapi.json", openapi, name="openapi"),
+    path("api/docs", api_docs, name="api_docs"),
     path("api/v1/", api.urls),
     path("", include("webapp.teams.urls")),
     path("", include("webapp.hosts.urls")),
