@@ -15,7 +15,7 @@ const CAUSES = {
 };
 
 /**
- * {level: "ok"|"weak"|"bad"|"unknown", word, figures: [[label, number, rest]], notes: [sentence], banner: {title, text}|null}.
+ * {level: "ok"|"weak"|"bad"|"unknown", words: [before, word], figures: [[label, number, rest]], notes: [sentence], banner: {title, text}|null}.
  * `run` has the events and losses while recording, which are newer than the snapshot's.
  */
 export function captureQuality(snapshot, run = {}) {
@@ -25,7 +25,7 @@ export function captureQuality(snapshot, run = {}) {
   const share = lost.count > 0 ? lost.count / (events + lost.count) : 0;
   const level = levelOf(capture, snapshot, share, events);
   return {
-    level, word: wordOf(level, run.isActive),
+    level, words: wordsOf(level, run.isActive),
     figures: figuresOf(capture, snapshot, lost, events),
     notes: notesOf(capture, lost), banner: bannerOf(capture, lost, share, events),
   };
@@ -43,9 +43,9 @@ function levelOf(capture, snapshot, share, events) {
   return events > 0 || capture.events !== undefined || capture.lost !== undefined ? "ok" : "unknown";
 }
 
-function wordOf(level, isActive) {
+function wordsOf(level, isActive) {
   const words = { ok: "complete", weak: "weak", bad: "incomplete", unknown: "not known" };
-  return `${isActive ? "So far" : "Capture"} ${words[level]}`;
+  return [isActive ? "So far" : "Capture", words[level]];
 }
 
 const unresolvedShare = ({ unresolved_frames: unresolved = 0, frames = 0 }) => (frames > 0 ? unresolved / frames : 0);
@@ -56,7 +56,7 @@ function figuresOf(capture, snapshot, lost, events) {
   if (capture.truncated_stacks !== undefined) figures.push(["truncated", formatCount(capture.truncated_stacks), "stacks"]);
   if (capture.frames > 0) figures.push(["without a name", formatPercent(unresolvedShare(capture)), "of frames"]);
   if (capture.collector === "malloc") figures.push(["", "", "every allocation counted"]);
-  if (snapshot) figures.push(["skipped", formatCount(snapshot.skipped_lines ?? 0), "lines"]);
+  if (snapshot?.skipped_lines) figures.push(["skipped", formatCount(snapshot.skipped_lines), "lines"]);
   return figures;
 }
 

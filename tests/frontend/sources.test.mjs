@@ -8,7 +8,7 @@ const importsOf = (text) => [...text.matchAll(/from "\.\/([\w-]+\.js)"/g)].map((
 
 // Modules that compute; all others touch the page.
 const PURE = [
-  "allocators.js", "diff.js", "draw-list.js", "fgb2.js", "format.js", "frame-path.js", "keys.js", "layout.js", "palette.js", "quality.js",
+  "allocators.js", "diff.js", "draw-list.js", "fgb2.js", "format.js", "frame-path.js", "frame-words.js", "keys.js", "layout.js", "palette.js", "quality.js",
   "run-view.js", "search.js", "text-fit.js", "top-table.js", "url-state.js", "worker-client.js", "worker.js",
 ];
 

@@ -1,0 +1,34 @@
+// Copies text to the clipboard and says so on the button that was pressed.
+
+const SHOWN_MS = 1600;
+
+/** Makes a button copy what `text()` gives. */
+export function copyOnClick(button, text) {
+  const label = button.textContent;
+  button.addEventListener("click", async () => {
+    const isCopied = await copyText(text());
+    button.textContent = isCopied ? "Copied" : "Not copied: the browser refused";
+    setTimeout(() => (button.textContent = label), SHOWN_MS);
+  });
+}
+
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copyBySelection(text);
+  }
+}
+
+// The clipboard of a browser is there over https and on this machine only; sites inside a company often have neither.
+function copyBySelection(text) {
+  const field = document.createElement("textarea");
+  field.value = text;
+  field.className = "sr";
+  document.body.append(field);
+  field.select();
+  const isCopied = document.execCommand("copy");
+  field.remove();
+  return isCopied;
+}

@@ -1,0 +1,213 @@
+// The page of a run: follows it while it records, and shows any of its snapshots and value types as a graph.
+import { element, part, setText } from "./dom.js";
+import { formatPercent, formatShort, formatValue, titleOf } from "./format.js";
+import { followRun, socketUrlOf } from "./live.js";
+import { showQuality } from "./quality-strip.js";
+import { drawable, isActive, mergeRun, momentOf, payloadUrls, readingOf, snapshotAt, valueTypeOf } from "./run-view.js";
+import { eventRate, showStatus } from "./run-status.js";
+import { bindSnapshots } from "./snapshots-chart.js";
+import { bindTable, shareBar } from "./table-view.js";
+import { readState, writeState } from "./url-state.js";
+import { bindViewer } from "./viewer.js";
+
+const root = document.querySelector("[data-page=run]");
+const viewer = bindViewer(root, { base, functions, selected, changed, link });
+const table = bindTable(tableParts(), {
+  columns: valueColumns(), note: "Recursion is counted once.", sort: "-self",
+  onRow: (name) => viewer.goTo(name), onSort: () => changed("replace"),
+});
+const snapshots = bindSnapshots({ svg: part(root, "chart"), slider: part(root, "slider"), summary: part(root, "summary") }, chooseSnapshot);
+const rateOf = eventRate();
+const heard = { at: null, isLinked: true };
+// `follows`: the newest snapshot is shown, and the next one when it comes.
+const page = { run: null, type: "", seq: 0, follows: true, drawn: "", rate: null };
+
+start();
+
+async function start() {
+  applyAddress(readState(location.hash));
+  addEventListener("popstate", () => (applyAddress(readState(location.hash)), refresh()));
+  try {
+    await take(await fetchRun());
+  } catch (error) {
+    setText(part(root, "problem"), error.message);
+    part(root, "problem").hidden = false;
+  }
+}
+
+async function fetchRun() {
+  const response = await fetch(root.dataset.runUrl);
+  if (!response.ok) throw new Error(`The site answered ${response.status} when asked for the run. Reload the page.`);
+  return response.json();
+}
+
+async function take(run) {
+  page.run = run;
+  page.rate = rateOf(run);
+  await refresh();
+  if (!isActive(run)) return;
+  followRun({ socketUrl: socketUrlOf(root.dataset.socket), viewUrl: root.dataset.runUrl, isDone: () => !isActive(page.run) }, {
+    message: (message) => update(mergeRun(page.run, message), message.agent_seen_s),
+    view: (view) => update(view, view.agent_seen_s),
+    link: (isLinked) => setText(part(root, "link"), isLinked ? "" : "The live connection is down; the page asks every 3 s."),
+    gone: () => setText(part(root, "link"), "This run can't be seen any more: it was deleted, or you are signed out."),
+  });
+  setInterval(showRun, 1000);
+}
+
+function update(run, seenS) {
+  const wasActive = isActive(page.run);
+  page.run = run;
+  page.rate = rateOf(run);
+  if (typeof seenS === "number") heard.at = performance.now() - 1000 * seenS;
+  if (wasActive && !isActive(run)) document.title = document.title.replace(/^Recording /, "");
+  refresh();
+}
+
+function applyAddress(state) {
+  viewer.apply(state);
+  if (state.sort) table.setSort(state.sort);
+  page.type = state.type;
+  page.follows = !state.snapshot || history.state?.follows === true;
+  if (!page.follows) page.seq = state.snapshot;
+  setText(part(root, "address-note"), state.gone.join(" "));
+}
+
+function refresh() {
+  const type = valueTypeOf(page.run, page.type);
+  const latest = drawable(page.run).at(-1) ?? null;
+  if (page.type && type && type.name !== page.type) setText(part(root, "address-note"), `The value type ${page.type} of the link is not in this run; ${type.name} is shown.`);
+  if (page.follows || !snapshotAt(page.run, page.seq)) page.seq = latest?.seq ?? 0;
+  showRun();
+  part(root, "viewer").hidden = !latest;
+  return latest && type ? showGraph(type) : null;
+}
+
+function showRun() {
+  const latest = drawable(page.run).at(-1) ?? null;
+  const type = valueTypeOf(page.run, page.type);
+  const heardS = heard.at === null ? null : (performance.now() - heard.at) / 1000;
+  showStatus(root, page.run, { latest, type, rate: page.rate, heardS });
+  showQuality(qualityParts(), snapshotAt(page.run, page.seq) ?? latest, { ...page.run, isActive: isActive(page.run) }, "");
+}
+
+function showGraph(type) {
+  const snapshot = drawable(page.run).find(({ seq, tags }) => seq === page.seq && tags[type.name]) ?? drawable(page.run).filter(({ tags }) => tags[type.name]).at(-1);
+  if (!snapshot) return null;
+  page.seq = snapshot.seq;
+  showTypes(type, snapshot);
+  showMeaning(type, snapshot);
+  snapshots.show(page.run, type, page.seq);
+  setText(part(root, "arrived"), arrivedWords());
+  part(root, "follow").hidden = page.follows || !isActive(page.run);
+  const drawn = `${type.name} ${snapshot.seq} ${snapshot.tags[type.name][0]}`;
+  if (drawn === page.drawn) return null;
+  page.drawn = drawn;
+  root.dataset.shown = `${type.name}@${snapshot.seq}`;
+  writeAddress("replace");
+  return viewer.show(payloadUrls(page.run, snapshot, type.name), { unit: type.unit });
+}
+
+function showTypes(type, snapshot) {
+  const types = page.run.value_types;
+  const group = part(root, "types");
+  const key = types.map(({ name }) => name).join(" ");
+  if (group.dataset.shown !== key) {
+    group.dataset.shown = key;
+    group.replaceChildren(...types.map((each) => typeSwitch(each)));
+  }
+  for (const label of group.children) {
+    const name = label.firstChild.value;
+    label.firstChild.checked = name === type.name;
+    setText(label.lastChild, formatShort(snapshot.totals[name] ?? 0, types.find((each) => each.name === name).unit));
+  }
+}
+
+function typeSwitch({ name }) {
+  const radio = element("input", { type: "radio", name: "value-type", value: name });
+  radio.addEventListener("change", () => {
+    page.type = name;
+    writeAddress("push");
+    refresh();
+  });
+  return element("label", {}, radio, `${titleOf(name)} `, element("span", { class: "v" }));
+}
+
+function showMeaning(type, snapshot) {
+  part(root, "meaning").replaceChildren(element("b", {}, type.meaning), `${momentOf(page.run, snapshot, type)}. ${readingOf(type)}`);
+}
+
+function arrivedWords() {
+  const { snapshots: all, expected_snapshots: expected } = page.run;
+  return isActive(page.run) && expected > 0 ? `${all.length} of ${expected} arrived` : "";
+}
+
+function chooseSnapshot(seq) {
+  page.seq = seq;
+  page.follows = seq === drawable(page.run).at(-1)?.seq;
+  refresh();
+  writeAddress("replace");
+}
+
+function base(tree, focus) {
+  const type = valueTypeOf(page.run, page.type);
+  const all = formatValue(tree.total[focus], type.unit);
+  return focus === 0 ? `100 % is ${all}, the whole run. Nothing is hidden.` : `The view is ${all}, ${formatPercent(tree.width[focus] / tree.width[0])} of all. Nothing is hidden.`;
+}
+
+function functions(tree, rows) {
+  const type = valueTypeOf(page.run, page.type);
+  table.show(rows, { unit: type.unit, all: tree.width[0], largest: Math.max(...rows.map(({ self }) => Math.abs(self)), 0) });
+}
+
+function selected(name) {
+  table.select(name);
+}
+
+function valueColumns() {
+  const share = (value, { all }) => (all ? value / all : 0);
+  return [
+    { title: "Function", className: "fn", sort: "name" },
+    { title: "Self", className: "n", sort: "self", cell: (row, { unit }) => formatValue(row.self, unit) },
+    { title: "of all", className: "n c1 ink2", cell: (row, scale) => formatPercent(share(row.self, scale)) },
+    { title: "Share as a bar", className: "c2", hidden: true, cell: (row, scale) => shareBar(Math.abs(share(row.self, scale))) },
+    { title: "Total", className: "n", sort: "total", cell: (row, { unit }) => formatValue(row.total, unit) },
+    { title: "of all", className: "n c1 ink2", cell: (row, scale) => formatPercent(share(row.total, scale)) },
+  ];
+}
+
+function addressState(over = {}) {
+  return { ...viewer.state(), type: page.type || page.run?.value_types[0]?.name, snapshot: page.seq, sort: table.sort() === "-self" ? "" : table.sort(), ...over };
+}
+
+function link(state) {
+  return location.href.replace(/#.*$/, "") + writeState(addressState(state));
+}
+
+function changed(how) {
+  if (page.run) writeAddress(how);
+}
+
+// The number of the snapshot is always in the address, so that a copy shows this picture and no later one; that this
+// window follows the newest is kept beside it.
+function writeAddress(how) {
+  const fragment = writeState(addressState());
+  const state = { follows: page.follows };
+  if (fragment === location.hash) how = "replace";
+  history[how === "push" ? "pushState" : "replaceState"](state, "", fragment);
+}
+
+function tableParts() {
+  return { table: part(root, "functions"), filter: part(root, "filter"), count: part(root, "count"), more: part(root, "more") };
+}
+
+function qualityParts() {
+  return { strip: part(root, "quality"), details: part(root, "details"), warnings: part(root, "warnings") };
+}
+
+part(root, "follow").addEventListener("click", () => {
+  page.follows = true;
+  refresh();
+});
+
+window.memflame = { frameRect: viewer.boxOf, tree: viewer.tree };

@@ -1,0 +1,78 @@
+// The search box of a graph: what was typed, the matches found by the Worker, and going from one to the next.
+import { setText } from "./dom.js";
+import { formatChange, formatPercent, formatPlural, formatValue } from "./format.js";
+import { compilePattern, matchNodes, neighbourMatch } from "./search.js";
+import { TooSlow } from "./worker-client.js";
+
+/**
+ * Binds the parts input, matched, hint, previous and next. `graph` is shown the matches, `match(text)` asks the Worker,
+ * `unit()` is that of the numbers; `onChange` is called when another text was typed.
+ */
+export function bindSearch({ input, matched, hint, previous, next }, { graph, match, unit, onChange }) {
+  let latest = 0;
+
+  async function run() {
+    const text = input.value;
+    const round = ++latest;
+    const { regex, hint: words } = compilePattern(text);
+    say(words);
+    if (!regex || !graph.state.tree) return clear();
+    try {
+      const hits = await match(text);
+      if (round === latest) found(matchNodes(graph.state.tree, hits));
+    } catch (error) {
+      if (round === latest) say(error instanceof TooSlow ? error.message : `not searched: ${error.message}`);
+    }
+  }
+
+  function say(words) {
+    setText(hint, words);
+    hint.hidden = !words;
+    if (words) input.setAttribute("aria-invalid", "true");
+    else input.removeAttribute("aria-invalid");
+  }
+
+  function clear() {
+    graph.setFound(null);
+    setText(matched, "");
+    previous.disabled = next.disabled = true;
+  }
+
+  function found(matches) {
+    graph.setFound(matches);
+    setText(matched, describe(graph.state.tree, matches, unit()));
+    previous.disabled = next.disabled = matches.frames === 0;
+  }
+
+  function step(direction) {
+    const { tree, found: matches, selected } = graph.state;
+    const node = neighbourMatch(tree, matches, selected, direction);
+    if (node < 0) return;
+    graph.select(node);
+    graph.reveal(node);
+  }
+
+  input.addEventListener("input", () => (onChange(), run()));
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") (event.preventDefault(), step(event.shiftKey ? -1 : 1));
+    if (event.key === "Escape" && input.value === "") graph.focusKeys();
+  });
+  previous.addEventListener("click", () => step(-1));
+  next.addEventListener("click", () => step(1));
+  clear();
+  return {
+    run, step,
+    text: () => input.value,
+    focus: () => input.focus(),
+    setText(text) {
+      input.value = text;
+    },
+  };
+}
+
+function describe(tree, { total, total2, width, frames }, unit) {
+  const count = formatPlural(frames, "frame", "frames");
+  if (frames === 0) return "no frame matches";
+  if (tree.total2) return `matched ${formatValue(total, unit)} → ${formatValue(total2, unit)}, ${formatChange(total2 - total, unit)}, ${count}`;
+  return `matched ${formatValue(total, unit)}, ${formatPercent(tree.width[0] ? width / tree.width[0] : 0)}, ${count}`;
+}

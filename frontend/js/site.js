@@ -1,0 +1,16 @@
+// Small things of all pages: ids that copy themselves, and times that stay true while a page is open.
+import { copyOnClick } from "./copy.js";
+import { formatAge } from "./format.js";
+
+const TICK_MS = 10_000;
+
+for (const button of document.querySelectorAll("[data-copy]")) copyOnClick(button, () => button.dataset.copy);
+
+function showTimes() {
+  for (const time of document.querySelectorAll("time[datetime]")) {
+    if (!time.textContent.endsWith("ago")) continue;
+    time.textContent = formatAge((Date.now() - Date.parse(time.dateTime)) / 1000);
+  }
+}
+
+setInterval(showTimes, TICK_MS);

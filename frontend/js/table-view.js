@@ -1,0 +1,113 @@
+// A table of functions: filtered by typing, sorted by its heads, shown a page at a time; rows arrive from the Worker.
+import { select } from "../vendor/d3.js";
+import { element, setText, svgElement } from "./dom.js";
+import { formatCount } from "./format.js";
+import { arrangeRows } from "./top-table.js";
+
+const FIRST_ROWS = 12;
+const MORE_ROWS = 500;
+
+/**
+ * Binds the parts table, filter, count and more. `columns` are {key, title, className, sort, cell(row, scale)}: cell gives
+ * text or an element. `onRow(name)` is called for a row, `onSort(sort)` for a head; `note` ends the count.
+ */
+export function bindTable({ table, filter, count, more }, { columns, note, sort, onRow, onSort }) {
+  const state = { rows: [], sort, shown: FIRST_ROWS, scale: {}, selected: "" };
+  const head = table.tHead ?? table.createTHead();
+  const body = table.tBodies[0] ?? table.createTBody();
+
+  function drawHead() {
+    const row = element("tr", {}, columns.map(headCell));
+    head.replaceChildren(row);
+  }
+
+  function headCell({ title, className, sort: key, hidden }) {
+    const isSorted = state.sort.replace(/^-/, "") === key && key;
+    const label = key ? sortButton(title, key) : hidden ? element("span", { class: "sr" }, title) : title;
+    return element("th", { class: className, scope: "col", "aria-sort": isSorted ? (state.sort.startsWith("-") ? "descending" : "ascending") : null }, label);
+  }
+
+  function sortButton(title, key) {
+    const button = element("button", { type: "button", class: "sort" }, title);
+    button.addEventListener("click", () => {
+      const other = state.sort.startsWith("-") ? key : `-${key}`;
+      setSort(state.sort.replace(/^-/, "") === key ? other : key === "name" ? key : `-${key}`);
+      onSort(state.sort);
+    });
+    return button;
+  }
+
+  function setSort(next) {
+    state.sort = next;
+    drawHead();
+    drawBody();
+  }
+
+  function drawBody() {
+    const kept = arrangeRows(state.rows, { filter: filter.value, sort: state.sort });
+    const shown = kept.slice(0, state.shown);
+    select(body).selectAll("tr").data(shown, (row) => row.name).join((enter) => enter.append(newRow))
+      .order().classed("sel", (row) => row.name === state.selected).each(fillRow);
+    setText(count, countWords(kept.length, shown.length));
+    more.hidden = kept.length <= shown.length;
+    setText(more, kept.length - shown.length <= MORE_ROWS ? "Show all" : `Show ${MORE_ROWS} more`);
+  }
+
+  function newRow(row) {
+    const line = element("tr", {}, columns.map(({ className }) => element("td", { class: className })));
+    const link = element("button", { type: "button", class: "rowlink", title: row.name }, row.name);
+    link.addEventListener("click", () => onRow(row.name));
+    line.cells[0].append(link);
+    return line;
+  }
+
+  function fillRow(row) {
+    columns.forEach(({ cell }, i) => {
+      if (cell) this.cells[i].replaceChildren(cell(row, state.scale));
+    });
+  }
+
+  function countWords(matching, shown) {
+    if (!state.rows.length) return "";
+    if (!matching) return `None of ${formatCount(state.rows.length)} functions has all these words.`;
+    const of = matching === state.rows.length ? "" : ` that match, of ${formatCount(state.rows.length)}`;
+    return `1–${formatCount(shown)} of ${formatCount(matching)} functions${of}. ${note}`;
+  }
+
+  filter.addEventListener("input", drawBody);
+  more.addEventListener("click", () => {
+    state.shown += MORE_ROWS;
+    drawBody();
+  });
+  drawHead();
+  return {
+    setSort,
+    sort: () => state.sort,
+    show(rows, scale) {
+      Object.assign(state, { rows, scale });
+      table.dataset.rows = rows.length;
+      drawBody();
+    },
+    select(name) {
+      if (state.selected === name) return;
+      state.selected = name;
+      select(body).selectAll("tr").classed("sel", (row) => row.name === name);
+    },
+  };
+}
+
+/** A bar of a share from 0 to 1. */
+export function shareBar(share) {
+  const width = `${Math.max(0, Math.min(1, share)) * 100}%`;
+  return svgElement("svg", { class: "hbar", "aria-hidden": "true" },
+    svgElement("rect", { class: "bg", width: "100%", height: 8 }), svgElement("rect", { width, height: 8 }));
+}
+
+/** A bar from the centre line: to the right what grew, to the left what shrank; the share is from -1 to 1. */
+export function changeBar(share) {
+  const half = Math.min(1, Math.abs(share)) * 50;
+  return svgElement("svg", { class: "hbar", "aria-hidden": "true" },
+    svgElement("rect", { class: "bg", width: "100%", height: 8 }),
+    svgElement("rect", { class: share < 0 ? "down" : "up", x: `${share < 0 ? 50 - half : 50}%`, width: `${half}%`, height: 8 }),
+    svgElement("line", { x1: "50%", x2: "50%", y1: 0, y2: 8 }));
+}

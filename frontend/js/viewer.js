@@ -1,0 +1,192 @@
+// One graph with all that belongs to it: search, way, selection, table of functions, and the part of the address they share.
+import { movements } from "./diff.js";
+import { element, part, setText } from "./dom.js";
+import { formatValue } from "./format.js";
+import { findPath, findWidest, pathOf } from "./frame-path.js";
+import { frameWords } from "./frame-words.js";
+import { bindGraph } from "./graph.js";
+import { bindKeyHelp } from "./key-help.js";
+import { nameOf } from "./layout.js";
+import { showPath } from "./path-bar.js";
+import { loadTree } from "./payload-load.js";
+import { bindSearch } from "./search-box.js";
+import { showSelected } from "./selected-line.js";
+import { functionRows } from "./top-table.js";
+import { findHash } from "./url-state.js";
+import { workerClient } from "./worker-client.js";
+
+/**
+ * Binds the parts below `root`. `page` has base(tree, focus) for what 100 % is, functions(tree, rows) for its table, changed(how)
+ * when the address has to follow, and link(state) for an address that shows a state.
+ */
+export function bindViewer(root, page) {
+  const figure = part(root, "graph");
+  const worker = workerClient(() => new Worker(figure.dataset.worker, { type: "module" }));
+  const graph = bindGraph(figure, { zoomed, selected, key: keyed });
+  const search = bindSearch(searchParts(root), { graph, match: (text) => worker.match(text), unit: () => shown.unit, onChange: () => page.changed("replace") });
+  const keyHelp = bindKeyHelp(part(root, "keys"));
+  // What is wanted of the next tree, by names: a live graph grows under the same zoom and selection.
+  const wanted = { focus: [], range: null, selected: [], keepsAllocators: false };
+  const shown = { unit: "", folded: [], urls: null, isWhole: false };
+  let loading = null;
+
+  function zoomed({ isByHand }) {
+    wanted.focus = pathOf(graph.state.tree, graph.state.focus);
+    wanted.range = graph.range();
+    drawLines();
+    page.changed(isByHand ? "replace" : "push");
+  }
+
+  function selected() {
+    wanted.selected = pathOf(graph.state.tree, graph.state.selected);
+    drawLines();
+    page.selected(nameOf(graph.state.tree, graph.state.selected));
+    page.changed("replace");
+  }
+
+  function keyed(action) {
+    if (action === "search") search.focus();
+    else if (action === "help") keyHelp.open();
+    else search.step(action === "next" ? 1 : -1);
+  }
+
+  function drawLines() {
+    const { tree, focus, selected: node, words } = graph.state;
+    const base = page.base(tree, focus);
+    showPath(part(root, "path"), { tree, focus, base, folded: shown.folded, keepsAllocators: wanted.keepsAllocators }, { go: graph.zoomTo, toggle: toggleAllocators });
+    showSelected(part(root, "selected"), { tree, words, selected: node, focus }, { zoom: () => graph.zoomTo(node), link: () => page.link(state({ snapshotIsFixed: true })) });
+  }
+
+  function toggleAllocators() {
+    wanted.keepsAllocators = !wanted.keepsAllocators;
+    page.changed("replace");
+    if (shown.urls) show(shown.urls, { unit: shown.unit });
+  }
+
+  /** Draws the payload at {overview, full}: the overview at once, the rest behind it. Resolves when all of it is there. */
+  async function show(urls, { unit }) {
+    loading?.abort();
+    loading = new AbortController();
+    const { signal } = loading;
+    Object.assign(shown, { urls, unit, isWhole: false });
+    try {
+      await load(urls.overview, { isPartial: urls.full !== null, signal });
+      if (urls.full) await load(urls.full, { isPartial: false, signal });
+      fail("");
+    } catch (error) {
+      if (!signal.aborted) fail(error.message);
+    }
+  }
+
+  async function load(url, { isPartial, signal }) {
+    const { buffer, tree, folded } = await loadTree(url, { keepsAllocators: wanted.keepsAllocators, signal });
+    if (signal.aborted) return;
+    const moved = tree.total2 ? movements(tree) : null;
+    shown.folded = folded;
+    graph.show(tree, { words: frameWords(tree, { unit: shown.unit, isPartial, moved }), moved });
+    restore({ isPartial });
+    graph.draw();
+    drawLines();
+    if (!isPartial) await complete(buffer, tree, signal);
+  }
+
+  function restore({ isPartial }) {
+    const focus = locate(wanted.focus);
+    const target = locate(wanted.selected);
+    graph.zoomTo(focus.node, { isInstant: true, isQuiet: true, range: focus.missing ? null : wanted.range });
+    graph.select(target.node, { isQuiet: true });
+    if (!isPartial) say([focus, target].filter(({ missing }) => missing > 0));
+  }
+
+  function locate(path) {
+    const { tree } = graph.state;
+    if (Array.isArray(path)) return { ...findPath(tree, path), name: path.at(-1) };
+    const node = findHash(tree, path.hash);
+    return { node: Math.max(0, node), missing: node < 0 ? 1 : 0, name: path.last };
+  }
+
+  function say(lost) {
+    const lines = [...new Set(lost.map(({ name, node }) => `The frame ${name} is not in this graph. ${node ? `The nearest one above it that is left, ${nameOf(graph.state.tree, node)}, is shown.` : "All is shown."}`))];
+    part(root, "gone").replaceChildren(...lines.map((line) => element("p", { class: "small warn" }, line)));
+  }
+
+  function fail(words) {
+    const line = part(root, "problem");
+    setText(line, words);
+    line.hidden = !words;
+    if (words) markReady();
+  }
+
+  async function complete(buffer, tree, signal) {
+    shown.isWhole = true;
+    figure.dataset.whole = "true";
+    await worker.open(buffer, wanted.keepsAllocators);
+    const [values] = await Promise.all([worker.functions(), search.run()]);
+    if (signal.aborted) return;
+    page.functions(tree, functionRows(tree.strings, values));
+    requestAnimationFrame(() => requestAnimationFrame(markReady));
+  }
+
+  function markReady() {
+    performance.mark("viewer-ready");
+    document.documentElement.dataset.viewer = "ready";
+  }
+
+  function state() {
+    return { ...wanted, selected: samePath(wanted.selected, wanted.focus) ? [] : wanted.selected, search: search.text(), view: graph.isFlame() ? "flame" : "icicle" };
+  }
+
+  for (const radio of part(root, "view").querySelectorAll("input")) {
+    radio.addEventListener("change", () => {
+      graph.setFlame(radio.value === "flame");
+      page.changed("replace");
+    });
+  }
+
+  return {
+    show, state,
+    clear: () => figure.classList.remove("has-tree"),
+    /** Takes over what an address says; the tree is fetched anew only where that is needed. */
+    apply(next) {
+      const isOther = wanted.keepsAllocators !== next.keepsAllocators;
+      Object.assign(wanted, { focus: next.focus, range: next.range, selected: next.selected.length || next.selected.hash ? next.selected : next.focus, keepsAllocators: next.keepsAllocators });
+      search.setText(next.search);
+      for (const radio of part(root, "view").querySelectorAll("input")) radio.checked = radio.value === next.view;
+      graph.setFlame(next.view === "flame");
+      if (!graph.state.tree || isOther) return;
+      restore({ isPartial: !shown.isWhole });
+      drawLines();
+      search.run();
+    },
+    /** Zooms to the widest frame of a function and selects it. */
+    goTo(name) {
+      const node = findWidest(graph.state.tree, name);
+      if (node < 0) return;
+      graph.select(node);
+      graph.zoomTo(node);
+      figure.scrollIntoView({ block: "nearest" });
+    },
+    showMatches(name) {
+      search.setText(name);
+      page.changed("replace");
+      return search.run();
+    },
+    tree: () => graph.state.tree,
+    valueOf: (node) => formatValue(graph.state.tree.total[node], shown.unit),
+    boxOf: (name) => boxOf(graph, figure, name),
+  };
+}
+
+const samePath = (a, b) => Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((name, i) => name === b[i]);
+
+function searchParts(root) {
+  return Object.fromEntries(["matched", "hint", "previous", "next"].map((name) => [name, part(root, name)]).concat([["input", part(root, "search")]]));
+}
+
+// For tests of the page: where the widest frame of that name is in the window, scrolled to if it has to be.
+function boxOf(graph, figure, name) {
+  const node = graph.state.tree ? findWidest(graph.state.tree, name) : -1;
+  if (node < 0) return null;
+  figure.scrollIntoView({ block: "nearest" });
+  return graph.boxOf(node);
+}
