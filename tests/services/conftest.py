@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -10,6 +11,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -51,9 +53,18 @@ def _as_postgres(argv: list[str]) -> list[str]:
     return ["runuser", "-u", "postgres", "--", *argv] if os.geteuid() == 0 else argv
 
 
-@pytest.fixture(scope="session")
-def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+@pytest.fixture
+def postgres_url(postgres_server: str) -> str:
     """`postgres://…` of an empty database."""
+    name = f"memflame_{secrets.token_hex(4)}"
+    server = urlsplit(postgres_server)
+    where = ["-h", str(server.hostname), "-p", str(server.port), "-U", str(server.username)]
+    subprocess.run([str(_postgres_programs() / "createdb"), *where, name], check=True)
+    return f"{postgres_server}/{name}"
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     programs, folder, port = _postgres_programs(), tmp_path_factory.mktemp("postgres"), _free_port()
     if os.geteuid() == 0:
         for parent in (folder, *folder.parents):
@@ -72,10 +83,7 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         )
     try:
         _wait_for(lambda: _answers(port) and _accepts(programs, port), "PostgreSQL")
-        subprocess.run(
-            [str(programs / "createdb"), "-h", "127.0.0.1", "-p", str(port), "-U", "memflame", "memflame"], check=True
-        )
-        yield f"postgres://memflame@127.0.0.1:{port}/memflame"
+        yield f"postgres://memflame@127.0.0.1:{port}"
     finally:
         _end_postgres(data, server)
 
