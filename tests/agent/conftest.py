@@ -20,6 +20,8 @@ from urllib.parse import parse_qs, urlsplit
 import psutil
 import pytest
 
+from tests.site_fixture import make_site  # noqa: F401 - a fixture
+
 MEMFLAME = Path(sys.executable).with_name("memflame")
 
 
@@ -51,7 +53,7 @@ class StubSite:
         self.requests: list[Request] = []
         self.answers: dict[str, deque[Answer]] = defaultdict(deque)
         self._changed = threading.Condition()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server = _QuietServer(("127.0.0.1", 0), _handler(self))
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
@@ -84,6 +86,11 @@ class StubSite:
                     raise AssertionError(f"not met within {timeout_s} s; last requests:\n{seen}")
                 self._changed.wait(0.25)
         return found
+
+
+class _QuietServer(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """An agent that the test killed resets its connection: no news."""
 
 
 def _handler(site: StubSite) -> type[BaseHTTPRequestHandler]:

@@ -159,16 +159,16 @@ def test_it_does_not_record_itself(site: Any, answer: Any, start_agent: Any) -> 
     assert "does not record itself" in finish.json["reason"]
 
 
-def test_a_run_that_another_agent_has_is_left_alone(site: Any, answer: Any, start_agent: Any) -> None:
+def test_a_run_that_another_agent_has_is_left_alone(site: Any, answer: Any, start_agent: Any, wait_until: Any) -> None:
     site.answer(NEXT, answer(body={"run": "r-abc"}), answer(body={"run": None}))
     site.answer(CLAIM, answer(409, {"error": "r-abc is taken."}))
 
     agent = start_agent(site.url)
 
     site.wait_for(lambda: site.to(CLAIM))
+    wait_until(lambda: Spool(agent.spool).folders() == [])
     agent.stop()
     assert site.to(FINISH) == []
-    assert Spool(agent.spool).folders() == []
 
 
 def test_a_run_id_that_is_a_path_is_not_taken(site: Any, answer: Any, start_agent: Any, wait_until: Any) -> None:

@@ -11,10 +11,15 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
+import warnings
+from types import FrameType
 from typing import Any
 
 from celery import Celery
+from celery.exceptions import SecurityWarning
+from celery.signals import worker_ready
 from kombu import Queue
 
 import tracer.broker  # noqa: F401  registers memflame-files://
@@ -49,8 +54,19 @@ def run_ready(run: str) -> None:
     os.write(1, f"{shown}\n".encode())
 
 
+def _end_at_once(number: int, frame: FrameType | None) -> None:
+    """Nothing is worth a warm shutdown, whose farewell to a closed terminal would fail and keep us alive."""
+    os._exit(0)
+
+
+@worker_ready.connect
+def _listen_to_signals(**_: Any) -> None:
+    signal.signal(signal.SIGTERM, _end_at_once)  # after Celery has set its own
+
+
 def main() -> int:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    warnings.simplefilter("ignore", SecurityWarning)  # of running as root, which an agent does
     task = read_task()
     worker = make_app(task["broker"], task["queue"]).Worker(
         queues=[task["queue"]],

@@ -48,12 +48,12 @@ class Recording(threading.Thread):
     def run(self) -> None:
         try:
             finish = self._record()
-            logger.info("%s: %s %s", self._folder.run, finish.outcome, finish.reason)
+            logger.info("%s", f"{finish.outcome}: {finish.reason}" if finish.reason else finish.outcome)
             self._folder.write_finish(finish)
             self._sender.release(self._folder)
             self._keep_lease_until_sent()
         except Exception:
-            logger.exception("%s: recording ended by an error of memflame", self._folder.run)
+            logger.exception("the recording ended by an error of memflame")
         finally:
             self._sender.release(self._folder)
             self.has_ended = True
@@ -90,7 +90,7 @@ class Recording(threading.Thread):
                 self._has_lease = False
                 child.stop(f"The site gave this run up: {error}", outcome="failed")
             elif error.is_final:
-                logger.warning("%s: progress was refused: %s", self._folder.run, error)
+                logger.warning("progress was refused: %s", error)
         else:
             if order == "cancel":
                 child.cancel()

@@ -75,8 +75,8 @@ class Agent:
     def run(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
-        for job in (self._beat, self._take_work):
-            threading.Thread(target=job, name=job.__name__.strip("_"), daemon=True).start()
+        threading.Thread(target=self._beat, name="heartbeat", daemon=True).start()
+        threading.Thread(target=self._take_work, name="work", daemon=True).start()
         self._sender.start()
         self._stopping.wait()
         self._end()
