@@ -1,7 +1,14 @@
-"""Addresses of the pages of this room."""
+"""Addresses of the run page, of what its graph is drawn of, and of downloads."""
 
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from webapp.flamegraph import views
+
+urlpatterns = [
+    path("runs/<str:run_id>", views.run, name="run"),
+    path("runs/<str:run_id>/received/<int:seq>", views.received, name="received"),
+    # Names of value types may hold a slash.
+    path("runs/<str:run_id>/payload/<int:seq>/<path:value_type>/<str:tag>/<str:stage>", views.payload, name="payload"),
+]

@@ -120,9 +120,13 @@ def _run_or_404(request: HttpRequest, run_id: str) -> Run:
 
 
 def _require_deleter(run: Run, user: User) -> None:
+    if not may_delete(run, user):
+        raise PermissionDenied("Only who made a run, or an owner of its project, deletes it.")
+
+
+def may_delete(run: Run, user: User) -> bool:
     """Whoever made a run, while a member, and the owners of its project."""
     if run.project is None:
-        return  # a preview: visible to its uploader only
+        return True  # a preview: visible to its uploader only
     is_own = run.created_by_id == user.pk and run.project.allows(user, Role.MEMBER)
-    if not is_own and not run.project.allows(user, Role.OWNER):
-        raise PermissionDenied("Only who made a run, or an owner of its project, deletes it.")
+    return is_own or run.project.allows(user, Role.OWNER)

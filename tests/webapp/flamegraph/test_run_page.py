@@ -1,0 +1,106 @@
+"""The run page in each state, what it preloads, and downloads of what arrived."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from typing import Any
+
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from webapp.runs.models import Run
+from webapp.teams.models import User
+
+AsUser = Callable[[User], Client]
+
+
+def test_it_preloads_the_graph_that_is_drawn_first(
+    story: Any, as_user: AsUser, uploaded_run: Callable[..., Run]
+) -> None:
+    run, client = uploaded_run(), as_user(story.alice)
+
+    response = client.get(f"/runs/{run.run_id}")
+
+    url = response.context["preload_url"]
+    assert url.startswith(f"/runs/{run.run_id}/payload/1/outstanding_bytes/1-")
+    assert url in response.content.decode()
+    assert client.get(url).status_code == 200
+
+
+def test_it_preloads_the_last_snapshot_that_was_read(
+    story: Any, as_user: AsUser, claimed_run: Callable[..., Run], snapshot_of: Callable[..., Any]
+) -> None:
+    run = claimed_run()
+    snapshot_of(run, 1)
+    snapshot_of(run, 2, body=b"\x00\x01\x02broken")
+
+    response = as_user(story.alice).get(f"/runs/{run.run_id}")
+
+    assert "/payload/1/" in response.context["preload_url"]
+
+
+def test_a_queued_run_has_a_page_without_a_graph(story: Any, as_user: AsUser, queued_run: Callable[..., Run]) -> None:
+    response = as_user(story.alice).get(f"/runs/{queued_run().run_id}")
+
+    assert response.status_code == 200
+    assert response.context["preload_url"] == ""
+
+
+def test_a_preview_is_marked_and_seen_by_its_uploader_only(
+    story: Any, as_user: AsUser, uploaded_run: Callable[..., Run]
+) -> None:
+    run = uploaded_run(project=None)
+
+    assert as_user(story.alice).get(f"/runs/{run.run_id}").context["is_preview"]
+    assert as_user(story.bob).get(f"/runs/{run.run_id}").status_code == 404
+
+
+def test_a_viewer_sees_the_run_and_may_not_record_or_delete(
+    story: Any, as_user: AsUser, uploaded_run: Callable[..., Run]
+) -> None:
+    run = uploaded_run()
+
+    context = as_user(story.vera).get(f"/runs/{run.run_id}").context
+
+    assert (context["can_record"], context["can_delete"]) == (False, False)
+    context = as_user(story.alice).get(f"/runs/{run.run_id}").context
+    assert (context["can_record"], context["can_delete"]) == (True, True)
+
+
+def test_strangers_get_404_and_the_signed_out_the_login_page(
+    story: Any, as_user: AsUser, uploaded_run: Callable[..., Run]
+) -> None:
+    url = f"/runs/{uploaded_run().run_id}"
+
+    assert as_user(story.charlie).get(url).status_code == 404
+    assert Client().get(url)["Location"].startswith("/login")
+    assert as_user(story.charlie).get(f"{url}/received/1").status_code == 404
+
+
+def test_what_arrived_is_downloaded_as_it_came(
+    story: Any, as_user: AsUser, uploaded_run: Callable[..., Run], leaky_folded: bytes
+) -> None:
+    packed = gzip.compress(leaky_folded)
+    run = uploaded_run(packed)
+
+    response = as_user(story.vera).get(f"/runs/{run.run_id}/received/1")
+
+    assert b"".join(response.streaming_content) == packed
+    assert response["Content-Disposition"] == f'attachment; filename="{run.run_id}-1.folded.gz"'
+    assert response["Content-Type"] == "application/octet-stream"
+
+
+def test_a_run_of_many_snapshots_costs_no_more_queries(
+    story: Any,
+    as_user: AsUser,
+    claimed_run: Callable[..., Run],
+    snapshot_of: Callable[..., Any],
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    run, client = claimed_run(), as_user(story.alice)
+    for seq in range(1, 4):
+        snapshot_of(run, seq)
+
+    with django_assert_num_queries(11):  # session, user, run, 3 x 2 for the role, snapshots, payload, projects
+        client.get(f"/runs/{run.run_id}")

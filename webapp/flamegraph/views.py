@@ -1,0 +1,90 @@
+"""The run page, the payloads that its graph is drawn of, and what arrived as it came."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.core.files.storage import default_storage
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_GET
+
+from tracer.profile.formats.unpack import packed_as
+from webapp.flamegraph.serving import packed_response, quoted, signed_in
+from webapp.runs.models import Payload, Run, Snapshot
+from webapp.runs.views import may_delete
+from webapp.teams.access import person
+from webapp.teams.models import Role
+
+STAGES = ("overview", "full")
+DOWNLOADS_OFFERED = 50  # the newest; older ones have an address, but a menu of 2,000 helps nobody
+_EXTENSIONS = {"gzip": ".gz", "zstd": ".zst", "bzip2": ".bz2", "xz": ".xz"}
+
+
+@login_required
+@require_GET
+def run(request: HttpRequest, run_id: str) -> HttpResponse:
+    """The page of a run in any state; the graph is filled in by JavaScript."""
+    runs = Run.objects.visible_to(request.user).for_view().select_related("project__team")
+    found = get_object_or_404(runs, run_id=run_id)
+    snapshots = list(found.snapshots.only("seq", "run", "revision", "value_types"))
+    context = {
+        "run": found,
+        "project": found.project,
+        "is_preview": found.project is None,
+        "can_record": found.project is not None and found.project.allows(request.user, Role.MEMBER),
+        "can_delete": may_delete(found, person(request)),
+        "received": snapshots[-DOWNLOADS_OFFERED:],
+        "run_api_url": f"/api/v1/runs/{found.run_id}",
+        "preload_url": preload_url(found, snapshots),
+    }
+    return render(request, "flamegraph/run.html", context)
+
+
+def preload_url(run: Run, snapshots: list[Snapshot]) -> str:
+    """Address of the graph that is drawn first: the last snapshot's default value type; empty if there is none yet."""
+    last = next((snapshot for snapshot in reversed(snapshots) if snapshot.revision and snapshot.value_types), None)
+    if last is None:
+        return ""
+    name = last.value_types[0]["name"]
+    payloads = Payload.objects.filter(snapshot=last, revision=last.revision, value_type=name)
+    payload = payloads.only("revision", "content_hash").first()
+    return payload_url(run.run_id, last.seq, name, payload.tag, "overview") if payload else ""
+
+
+def payload_url(run_id: str, seq: int, value_type: str, tag: str, stage: str) -> str:
+    """As JavaScript makes it of RunView's `payload_url`."""
+    return f"/runs/{run_id}/payload/{seq}/{quoted(value_type)}/{tag}/{stage}"
+
+
+@require_GET
+def payload(request: HttpRequest, run_id: str, seq: int, value_type: str, tag: str, stage: str) -> HttpResponseBase:
+    """A gzip FGB2 payload. Another revision or other bytes have another address."""
+    viewer = signed_in(request)
+    if isinstance(viewer, HttpResponse):
+        return viewer
+    run = get_object_or_404(Run.objects.visible_to(viewer).only("pk"), run_id=run_id)
+    found = Payload.objects.filter(snapshot__run=run, snapshot__seq=seq, value_type=value_type)
+    row = next((row for row in found.defer("overview") if row.tag == tag), None)
+    if row is None or stage not in STAGES:
+        raise Http404("no such payload")
+    return packed_response(request, f"{tag}-{stage}", lambda: _packed(row, stage))
+
+
+def _packed(row: Payload, stage: str) -> bytes:
+    if stage == "overview" or row.overview_is_full:
+        return bytes(row.overview)
+    with default_storage.open(row.file) as file:
+        return bytes(file.read())
+
+
+@login_required
+@require_GET
+def received(request: HttpRequest, run_id: str, seq: int) -> FileResponse:
+    """Download a snapshot's bytes as they came."""
+    run = get_object_or_404(Run.objects.visible_to(request.user), run_id=run_id)
+    snapshot = get_object_or_404(run.snapshots, seq=seq)
+    file = default_storage.open(snapshot.received)
+    extension = _EXTENSIONS.get(packed_as(file.read(8)) or "", "")
+    file.seek(0)
+    name = f"{run.run_id}-{seq}.{snapshot.format or 'profile'}{extension}"
+    return FileResponse(file, as_attachment=True, filename=name, content_type="application/octet-stream")
