@@ -1,13 +1,14 @@
 // The page of a run: follows it while it records, and shows any of its snapshots and value types as a graph.
 import { element, part, setText } from "./dom.js";
-import { formatPercent, formatShort, formatValue, titleOf } from "./format.js";
+import { formatPercent, formatShort, formatValue } from "./format.js";
 import { followRun, socketUrlOf } from "./live.js";
 import { showQuality } from "./quality-strip.js";
-import { drawable, isActive, mergeRun, momentOf, payloadUrls, readingOf, snapshotAt, valueTypeOf } from "./run-view.js";
+import { drawable, isActive, isTracing, mergeRun, momentOf, payloadUrls, readingOf, snapshotAt, valueTypeOf } from "./run-view.js";
 import { eventRate, showStatus } from "./run-status.js";
 import { bindSnapshots } from "./snapshots-chart.js";
 import { bindTable, shareBar } from "./table-view.js";
 import { readState, writeState } from "./url-state.js";
+import { showTypes } from "./value-types.js";
 import { bindViewer } from "./viewer.js";
 
 const root = document.querySelector("[data-page=run]");
@@ -95,7 +96,7 @@ function showGraph(type) {
   const snapshot = drawable(page.run).find(({ seq, tags }) => seq === page.seq && tags[type.name]) ?? drawable(page.run).filter(({ tags }) => tags[type.name]).at(-1);
   if (!snapshot) return null;
   page.seq = snapshot.seq;
-  showTypes(type, snapshot);
+  showTypes(part(root, "types"), page.run.value_types, { chosen: type.name, totalOf: ({ name, unit }) => formatShort(snapshot.totals[name] ?? 0, unit), choose: chooseType });
   showMeaning(type, snapshot);
   snapshots.show(page.run, type, page.seq);
   setText(part(root, "arrived"), arrivedWords());
@@ -108,33 +109,15 @@ function showGraph(type) {
   return viewer.show(payloadUrls(page.run, snapshot, type.name), { unit: type.unit });
 }
 
-function showTypes(type, snapshot) {
-  const types = page.run.value_types;
-  const group = part(root, "types");
-  const key = types.map(({ name }) => name).join(" ");
-  if (group.dataset.shown !== key) {
-    group.dataset.shown = key;
-    group.replaceChildren(...types.map((each) => typeSwitch(each)));
-  }
-  for (const label of group.children) {
-    const name = label.firstChild.value;
-    label.firstChild.checked = name === type.name;
-    setText(label.lastChild, formatShort(snapshot.totals[name] ?? 0, types.find((each) => each.name === name).unit));
-  }
-}
-
-function typeSwitch({ name }) {
-  const radio = element("input", { type: "radio", name: "value-type", value: name });
-  radio.addEventListener("change", () => {
-    page.type = name;
-    writeAddress("push");
-    refresh();
-  });
-  return element("label", {}, radio, `${titleOf(name)} `, element("span", { class: "v" }));
+function chooseType(name) {
+  page.type = name;
+  refresh();
+  writeAddress("push");
 }
 
 function showMeaning(type, snapshot) {
-  part(root, "meaning").replaceChildren(element("b", {}, type.meaning), `${momentOf(page.run, snapshot, type)}. ${readingOf(type)}`);
+  part(root, "meaning").replaceChildren(element("b", {}, type.meaning), `${momentOf(page.run, snapshot, type)}. ${isTracing(page.run) ? "" : readingOf(type)}`);
+  part(root, "negative").hidden = !type.is_signed;
 }
 
 function arrivedWords() {

@@ -25,7 +25,10 @@ export function showStatus(root, run, { latest, type, rate, heardS }) {
   showNote(root, run);
   setText(part(root, "next-due"), dueWords(run));
   setText(part(root, "heard"), isActive(run) && heardS !== null ? `The agent answered ${formatAge(heardS)}` : "");
-  for (const button of root.querySelectorAll("[data-stop]")) button.disabled = run.stop_requested !== "";
+  for (const button of root.querySelectorAll("[data-stop]")) {
+    button.disabled = run.stop_requested !== "";
+    button.hidden = button.value === "stop" && run.state !== "recording";
+  }
 }
 
 function showProgress(root, run) {

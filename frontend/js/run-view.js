@@ -26,11 +26,10 @@ export function valueTypeOf(run, name) {
   return run.value_types.find((type) => type.name === name) ?? run.value_types[0] ?? null;
 }
 
-/** Addresses of a snapshot's payload: {overview, full}; full is null where the overview is all. */
+/** Addresses of a snapshot's payload: {overview, full}. */
 export function payloadUrls(run, snapshot, typeName) {
-  const [tag, isAll] = snapshot.tags[typeName];
-  const fill = (stage) => filled(run.payload_url, { seq: snapshot.seq, value_type: typeName, tag, stage });
-  return { overview: fill("overview"), full: isAll ? null : fill("full") };
+  const fill = (stage) => filled(run.payload_url, { seq: snapshot.seq, value_type: typeName, tag: snapshot.tags[typeName][0], stage });
+  return { overview: fill("overview"), full: fill("full") };
 }
 
 export function filled(template, values) {
@@ -44,7 +43,7 @@ export function momentOf(run, snapshot, type) {
   return type.kind === "level" ? `, at ${until}` : `, since the run began, until ${until}`;
 }
 
-/** The sentences after the meaning of a value type: how it may be read. */
+/** The sentences after the meaning of a value type: how its graph is read. */
 export function readingOf(type) {
   const kind = type.kind === "level"
     ? "A level: never added up over time."

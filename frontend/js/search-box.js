@@ -5,10 +5,10 @@ import { compilePattern, matchNodes, neighbourMatch } from "./search.js";
 import { TooSlow } from "./worker-client.js";
 
 /**
- * Binds the parts input, matched, hint, previous and next. `graph` is shown the matches, `match(text)` asks the Worker,
+ * Binds the parts input, matched, hint, previous, next and legend (of matches). `graph` is shown the matches, `match(text)` asks the Worker,
  * `unit()` is that of the numbers; `onChange` is called when another text was typed.
  */
-export function bindSearch({ input, matched, hint, previous, next }, { graph, match, unit, onChange }) {
+export function bindSearch({ input, matched, hint, previous, next, legend }, { graph, match, unit, onChange }) {
   let latest = 0;
 
   async function run() {
@@ -35,11 +35,13 @@ export function bindSearch({ input, matched, hint, previous, next }, { graph, ma
   function clear() {
     graph.setFound(null);
     setText(matched, "");
+    legend.hidden = true;
     previous.disabled = next.disabled = true;
   }
 
   function found(matches) {
     graph.setFound(matches);
+    legend.hidden = false;
     setText(matched, describe(graph.state.tree, matches, unit()));
     previous.disabled = next.disabled = matches.frames === 0;
   }

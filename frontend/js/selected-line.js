@@ -12,7 +12,7 @@ export function showSelected(line, { tree, words, selected, focus }, { zoom, lin
 
 function fact([label, value, base]) {
   const kind = label === "change" ? (value.startsWith("+") ? "grew" : value.startsWith("\u2212") ? "shrank" : "") : "";
-  return element("span", kind ? { class: kind } : {}, `${label} `, element("b", {}, value), base ? element("span", { class: "quiet" }, ` ${base}`) : null);
+  return element("span", {}, `${label} `, element("b", kind ? { class: kind } : {}, value), base ? element("span", { class: "quiet" }, ` ${base}`) : null);
 }
 
 function actions(tree, selected, focus, zoom, link) {

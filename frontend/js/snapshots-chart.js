@@ -37,7 +37,7 @@ const slotsOf = (bars) => Math.max(bars.length, bars.expected ?? 0, 1);
 function thinned(snapshots, run) {
   const every = Math.ceil(snapshots.length / MAX_BARS);
   const bars = snapshots.filter((_, i) => (snapshots.length - 1 - i) % every === 0);
-  bars.expected = every === 1 && run.state === "recording" ? Math.min(run.expected_snapshots || 0, MAX_BARS) : 0;
+  bars.expected = every === 1 ? Math.min(run.expected_snapshots || 0, MAX_BARS) : 0;
   return bars;
 }
 

@@ -58,8 +58,9 @@ function readPath(text) {
   return hash ? { hash, last: decodeText(last) } : text.split(";").map(decodeText);
 }
 
-// encodeURIComponent throws at half a surrogate pair, which a hostile name may hold.
-const encodeText = (text) => encodeURIComponent(text.toWellFormed ? text.toWellFormed() : text.replace(/[\ud800-\udfff]/g, wholePairs)).replaceAll("~", "%7E");
+// encodeURIComponent throws at half a surrogate pair, which a hostile name may hold. Signs that a fragment may hold stay
+// as they are, so that names of C++ and Go can be read in it.
+const encodeText = (text) => encodeURIComponent(text.replace(/[\ud800-\udfff]/g, wholePairs)).replaceAll("~", "%7E").replace(/%(3A|2F|2C|40)/g, decodeURIComponent);
 
 function wholePairs(half, at, text) {
   const code = half.charCodeAt(0);

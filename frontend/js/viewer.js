@@ -1,7 +1,6 @@
 // One graph with all that belongs to it: search, way, selection, table of functions, and the part of the address they share.
 import { movements } from "./diff.js";
 import { element, part, setText } from "./dom.js";
-import { formatValue } from "./format.js";
 import { findPath, findWidest, pathOf } from "./frame-path.js";
 import { frameWords } from "./frame-words.js";
 import { bindGraph } from "./graph.js";
@@ -54,7 +53,7 @@ export function bindViewer(root, page) {
     const { tree, focus, selected: node, words } = graph.state;
     const base = page.base(tree, focus);
     showPath(part(root, "path"), { tree, focus, base, folded: shown.folded, keepsAllocators: wanted.keepsAllocators }, { go: graph.zoomTo, toggle: toggleAllocators });
-    showSelected(part(root, "selected"), { tree, words, selected: node, focus }, { zoom: () => graph.zoomTo(node), link: () => page.link(state({ snapshotIsFixed: true })) });
+    showSelected(part(root, "selected"), { tree, words, selected: node, focus }, { zoom: () => graph.zoomTo(node), link: () => page.link(state()) });
   }
 
   function toggleAllocators() {
@@ -63,24 +62,26 @@ export function bindViewer(root, page) {
     if (shown.urls) show(shown.urls, { unit: shown.unit });
   }
 
-  /** Draws the payload at {overview, full}: the overview at once, the rest behind it. Resolves when all of it is there. */
+  /** Draws the payload at {overview, full}: the overview at once, then the rest, if there is more. Resolves when all is there. */
   async function show(urls, { unit }) {
     loading?.abort();
     loading = new AbortController();
     const { signal } = loading;
     Object.assign(shown, { urls, unit, isWhole: false });
+    document.documentElement.dataset.viewer = "loading";
     try {
-      await load(urls.overview, { isPartial: urls.full !== null, signal });
-      if (urls.full) await load(urls.full, { isPartial: false, signal });
+      const isWhole = await load(urls.overview, signal);
+      if (!isWhole) await load(urls.full, signal);
       fail("");
     } catch (error) {
       if (!signal.aborted) fail(error.message);
     }
   }
 
-  async function load(url, { isPartial, signal }) {
+  async function load(url, signal) {
     const { buffer, tree, folded } = await loadTree(url, { keepsAllocators: wanted.keepsAllocators, signal });
-    if (signal.aborted) return;
+    signal.throwIfAborted();
+    const isPartial = Boolean(tree.header.overview);
     const moved = tree.total2 ? movements(tree) : null;
     shown.folded = folded;
     graph.show(tree, { words: frameWords(tree, { unit: shown.unit, isPartial, moved }), moved });
@@ -88,6 +89,7 @@ export function bindViewer(root, page) {
     graph.draw();
     drawLines();
     if (!isPartial) await complete(buffer, tree, signal);
+    return !isPartial;
   }
 
   function restore({ isPartial }) {
@@ -145,7 +147,6 @@ export function bindViewer(root, page) {
 
   return {
     show, state,
-    clear: () => figure.classList.remove("has-tree"),
     /** Takes over what an address says; the tree is fetched anew only where that is needed. */
     apply(next) {
       const isOther = wanted.keepsAllocators !== next.keepsAllocators;
@@ -166,13 +167,8 @@ export function bindViewer(root, page) {
       graph.zoomTo(node);
       figure.scrollIntoView({ block: "nearest" });
     },
-    showMatches(name) {
-      search.setText(name);
-      page.changed("replace");
-      return search.run();
-    },
     tree: () => graph.state.tree,
-    valueOf: (node) => formatValue(graph.state.tree.total[node], shown.unit),
+    movements: () => graph.state.moved,
     boxOf: (name) => boxOf(graph, figure, name),
   };
 }
@@ -180,7 +176,7 @@ export function bindViewer(root, page) {
 const samePath = (a, b) => Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((name, i) => name === b[i]);
 
 function searchParts(root) {
-  return Object.fromEntries(["matched", "hint", "previous", "next"].map((name) => [name, part(root, name)]).concat([["input", part(root, "search")]]));
+  return Object.fromEntries(["matched", "hint", "previous", "next"].map((name) => [name, part(root, name)]).concat([["input", part(root, "search")], ["legend", part(root, "legend-match")]]));
 }
 
 // For tests of the page: where the widest frame of that name is in the window, scrolled to if it has to be.
