@@ -1,4 +1,4 @@
-// Small things of all pages: ids that copy themselves, and times that stay true while a page is open.
+// Small things of all pages: ids that copy themselves, times that stay true, and menus that close.
 import { copyOnClick } from "./copy.js";
 import { formatAge } from "./format.js";
 
@@ -14,3 +14,10 @@ function showTimes() {
 }
 
 setInterval(showTimes, TICK_MS);
+
+function closeMenus(except) {
+  for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(except)) menu.removeAttribute("open");
+}
+
+document.addEventListener("click", (event) => closeMenus(event.target));
+document.addEventListener("keydown", (event) => event.key === "Escape" && closeMenus(null));
