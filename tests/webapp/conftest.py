@@ -64,6 +64,13 @@ def quick_passwords(settings: Settings) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
+@pytest.fixture(autouse=True)
+def plain_static_files(settings: Settings) -> None:
+    """Names without hashes: those of the real storage are made by collectstatic, which no test here needs."""
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = settings.STORAGES | {"staticfiles": plain}
+
+
 @dataclass(frozen=True, slots=True)
 class Story:
     """Alice owns the team Search with the project search-api, Bob is a member, Vera a viewer of that project.

@@ -1,7 +1,17 @@
-"""Addresses of the pages of this room."""
+"""Addresses of comparisons and of their payloads."""
 
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from webapp.compare import views
+
+urlpatterns = [
+    path("p/<slug:project>/compare", views.compare_pick, name="compare_pick"),
+    path("compare/<str:before>/<str:after>", views.compare, name="compare"),
+    path(
+        "compare/<str:before>/<str:after>/payload/<path:value_type>/<str:tag>/<str:stage>",
+        views.diff_payload,
+        name="diff_payload",
+    ),
+]

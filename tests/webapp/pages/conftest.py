@@ -28,13 +28,6 @@ PROCESSES = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def plain_static_files(settings: Any) -> None:
-    """Names without hashes: those of the real storage are made by collectstatic, which no test here needs."""
-    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    settings.STORAGES = settings.STORAGES | {"staticfiles": plain}
-
-
 @dataclass
 class Element:
     tag: str

@@ -1,0 +1,99 @@
+"""What a comparison's address names: `r-…` is a run's last snapshot, `r-…@3` its third."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from webapp.runs.models import Run, Snapshot
+from webapp.runs.runview import collector_title
+from webapp.teams.models import Viewer
+
+
+class NoSuchSide(LookupError):
+    """There is no such run or snapshot that the viewer may see; the text is for people."""
+
+
+class NothingToCompare(Exception):
+    """The run is there, but no snapshot of it has been read; the text is for people."""
+
+
+_SEQ = re.compile("[0-9]{1,9}")
+
+
+def taken_at(run: Run) -> datetime:
+    return run.started_at or run.created_at
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side: a snapshot that was read, and its run."""
+
+    run: Run
+    snapshot: Snapshot
+
+    @property
+    def name(self) -> str:
+        """As in an address, with the snapshot said: what it names never changes."""
+        return f"{self.run.run_id}@{self.snapshot.seq}"
+
+    def value_type(self, name: str) -> dict[str, Any]:
+        """Its row in the snapshot's value types; KeyError if there is none."""
+        rows: dict[str, dict[str, Any]] = {row["name"]: row for row in self.snapshot.value_types}
+        return rows[name]
+
+    def view(self, value_type: str) -> dict[str, Any]:
+        run, snapshot = self.run, self.snapshot
+        return {
+            "run": run.run_id,
+            "seq": snapshot.seq,
+            "url": f"/runs/{run.run_id}",
+            "title": run.title,
+            "service": run.service,
+            "deploy": run.deploy,
+            "labels": run.labels,
+            "collector": run.collector,
+            "collector_title": collector_title(run.collector),
+            "host": run.host_name,
+            "command": run.command,
+            "created_at": run.created_at,
+            "started_at": run.started_at,
+            "elapsed_s": snapshot.elapsed_s,
+            "snapshots": run.snapshot_count,
+            "total": snapshot.total_of(value_type),
+            "skipped_lines": snapshot.skipped_lines,
+            "capture": snapshot.capture,
+        }
+
+
+def find_side(viewer: Viewer, name: str) -> Side:
+    """The side that an address names, if the viewer may see its run."""
+    run_id, sign, seq = name.partition("@")
+    run = Run.objects.visible_to(viewer).select_related("project__team").filter(run_id=run_id).first()
+    if run is None or (sign and not _SEQ.fullmatch(seq)):
+        raise NoSuchSide(f"There is no run {name!r} that you may see.")
+    snapshots = run.snapshots.filter(seq=seq) if sign else run.snapshots.filter(revision__gt=0)
+    snapshot = snapshots.order_by("-seq").first()
+    if snapshot is None and sign:
+        raise NoSuchSide(f"Run {run_id} has no snapshot {seq}.")
+    if snapshot is None or not snapshot.revision:
+        raise NothingToCompare(_why_not(run, snapshot))
+    return Side(run, snapshot)
+
+
+def _why_not(run: Run, snapshot: Snapshot | None) -> str:
+    if snapshot is not None and snapshot.error:
+        return f"Snapshot {snapshot.seq} of run {run.run_id} could not be read: {snapshot.error}."
+    return f"Run {run.run_id} is {run.state} and has no snapshot to compare yet."
+
+
+def common_value_types(before: Side, after: Side) -> list[str]:
+    """Names that both sides have, in the order of the first."""
+    there = {row["name"] for row in after.snapshot.value_types}
+    return [row["name"] for row in before.snapshot.value_types if row["name"] in there]
+
+
+def names(side: Side) -> str:
+    return ", ".join(row["name"] for row in side.snapshot.value_types)

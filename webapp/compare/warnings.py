@@ -1,0 +1,80 @@
+"""What a reader of a difference must know before trusting it: one sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tracer import protocol
+from webapp.compare.models import DiffPayload
+from webapp.compare.sides import Side, taken_at
+
+SAME_LENGTH = 0.1  # captures whose lengths differ by less than this share of the longer are called equally long
+
+
+def warnings(before: Side, after: Side, value_type: str, diff: DiffPayload) -> list[str]:
+    return [
+        *_about_numbers(before, after, value_type),
+        *_about_origin(before, after),
+        *_about_capture("Before", before),
+        *_about_capture("After", after),
+        *_about_overlap(diff),
+    ]
+
+
+def _about_numbers(before: Side, after: Side, value_type: str) -> Iterator[str]:
+    old, new = before.value_type(value_type), after.value_type(value_type)
+    if old["unit"] != new["unit"]:
+        yield f"{value_type} is in {old['unit']} before and in {new['unit']} after: the numbers do not compare."
+    if old["kind"] == "flow" and not _about_equal(before.snapshot.elapsed_s, after.snapshot.elapsed_s):
+        yield (
+            f"{value_type} adds up while tracing, and before covers {before.snapshot.elapsed_s:g} s, "
+            f"after {after.snapshot.elapsed_s:g} s."
+        )
+
+
+def _about_origin(before: Side, after: Side) -> Iterator[str]:
+    if before.snapshot.pk == after.snapshot.pk:
+        yield "Both sides are the same snapshot."
+        return
+    if before.run.collector != after.run.collector:
+        yield f"Before was made by {before.run.collector}, after by {after.run.collector}."
+    elif _options(before) != _options(after):
+        yield "The two runs were recorded with different options, so they may have counted differently."
+    for word, old, new in (
+        ("service", before.run.service, after.run.service),
+        ("host", before.run.host_name, after.run.host_name),
+    ):
+        if old != new:
+            yield f"The {word} is {old or 'not known'} before and {new or 'not known'} after."
+    if taken_at(before.run) > taken_at(after.run):
+        yield "Before was taken later than after: the sides are swapped in time."
+
+
+def _about_capture(side_name: str, side: Side) -> Iterator[str]:
+    for cause, count in lost(side).items():
+        why = protocol.LOSS_CAUSES.get(cause, cause)
+        yield f"{side_name} lost {count:,} events ({why}): its numbers are too small."
+    if side.snapshot.skipped_lines:
+        yield f"{side_name} skipped {side.snapshot.skipped_lines:,} lines of its file."
+
+
+def _about_overlap(diff: DiffPayload) -> Iterator[str]:
+    if diff.common_nodes == 0:
+        yield "The sides have no frame in common: all of before is gone and all of after is new."
+
+
+def lost(side: Side) -> dict[str, int]:
+    """Events lost by cause. What an upload claims of itself may be anything, so only counts are taken."""
+    claimed = side.snapshot.capture.get("lost")
+    if not isinstance(claimed, Mapping):
+        return {}
+    return {str(cause): count for cause, count in claimed.items() if isinstance(count, int) and count > 0}
+
+
+def _options(side: Side) -> Any:
+    return side.run.spec.get("options", {})
+
+
+def _about_equal(one_s: float, other_s: float) -> bool:
+    return abs(one_s - other_s) <= SAME_LENGTH * max(one_s, other_s)
