@@ -10,6 +10,7 @@ import re
 import struct
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -26,6 +27,14 @@ RECORDS_A_ROUND = 1024
 _GONE_WITHIN_S = 5.0  # the kernel frees a program one grace period after its last user
 
 
+@dataclass(frozen=True, slots=True)
+class KernelIds:
+    """Numbers by which the kernel knows programs and links; `bpftool prog` and `bpftool link` show them."""
+
+    programs: frozenset[int] = frozenset()
+    links: frozenset[int] = frozenset()
+
+
 class Program:
     """Compiled on creation; also attaches functions that bcc names `tracepoint__…`.
 
@@ -36,7 +45,7 @@ class Program:
         self,
         sources: Sequence[Path],
         *,
-        defines: Mapping[str, int],
+        defines: Mapping[str, int | str],
         counters: Sequence[str] = (),
         multi_links: bool | None = None,
     ) -> None:
@@ -56,7 +65,7 @@ class Program:
 
     def map(self, name: str) -> Map:
         if name not in self._maps:
-            table = self._bcc[name]
+            table = self._bcc[name.encode()]
             sizes = ctypes.sizeof(table.Key), ctypes.sizeof(table.Leaf)
             self._maps[name] = Map(table.map_fd, *sizes, table.max_entries)
         return self._maps[name]
@@ -76,7 +85,7 @@ class Program:
             # A negative answer ends the round: a target that is faster than we are would keep us in it for ever.
             return 0 if len(self._records) < RECORDS_A_ROUND else -1
 
-        self._bcc[name].open_ring_buffer(receive)
+        self._bcc[name.encode()].open_ring_buffer(receive)
 
     def records(self, timeout_ms: int) -> list[bytes]:
         """At most RECORDS_A_ROUND records, waiting that long for the first."""
@@ -145,16 +154,18 @@ class Program:
         self._bcc = None
         self._await_gone()
 
-    def left_behind(self) -> set[int]:
-        """Ids of our programs and links that the kernel still has."""
-        programs = self._program_ids.intersection(syscalls.loaded_program_ids())
-        return programs | self._link_ids.intersection(syscalls.link_ids())
+    def kernel_ids(self) -> KernelIds:
+        """What the kernel has of ours at this moment."""
+        return KernelIds(
+            frozenset(self._program_ids.intersection(syscalls.loaded_program_ids())),
+            frozenset(self._link_ids.intersection(syscalls.link_ids())),
+        )
 
     def _await_gone(self) -> None:
         deadline = time.monotonic() + _GONE_WITHIN_S
-        while left := self.left_behind():
+        while (left := self.kernel_ids()) != KernelIds():
             if time.monotonic() > deadline:
-                raise BpfError(f"{len(left)} BPF programs or links of ours are still in the kernel")
+                raise BpfError(f"{len(left.programs)} BPF programs and {len(left.links)} links of ours did not go away")
             time.sleep(0.01)
 
     def __enter__(self) -> Program:
@@ -175,7 +186,7 @@ class Program:
     def _function(self, name: str, kind: int, attach_type: int = -1) -> int:
         """Descriptor of a function, loaded once."""
         try:
-            fd = int(self._bcc.load_func(name, kind, attach_type=attach_type).fd)
+            fd = int(self._bcc.load_func(name.encode(), kind, attach_type=attach_type).fd)
         except Exception as error:  # bcc raises nothing finer
             raise BpfError(str(error)) from error
         self._program_ids.add(syscalls.program_id(fd))
@@ -195,7 +206,7 @@ def kernel_version(release: str = platform.release()) -> tuple[int, int, int]:
     return major, minor, patch
 
 
-def _compile(sources: Sequence[Path], defines: Mapping[str, int]) -> Any:
+def _compile(sources: Sequence[Path], defines: Mapping[str, int | str]) -> Any:
     major, minor, patch = kernel_version()
     version = (major << 16) + (minor << 8) + min(patch, 255)
     flags = [f"-D{name}={value}" for name, value in {**defines, "MEMFLAME_KERNEL_VERSION": version}.items()]
@@ -206,7 +217,7 @@ def _compile(sources: Sequence[Path], defines: Mapping[str, int]) -> Any:
     except ImportError as error:
         raise BpfError("bcc is missing: install the package python3-bpfcc") from error
     try:
-        return BPF(text=text, cflags=flags)
+        return BPF(text=text.encode(), cflags=flags)
     except Exception as error:  # bcc raises nothing finer
         names = ", ".join(source.name for source in sources)
         raise BpfError(f"bcc could not load {names}: {error}") from error

@@ -8,7 +8,7 @@
 struct stack {
   u32 frame_count;
   u32 function; /* what the collector calls the leaf */
-  u64 top;      /* the word at the stack pointer where the collector wants it, else 0; part of the key */
+  u64 top;      /* a return address that the walk may have missed, else 0; part of the key */
   u64 frames[MAX_FRAMES];
 };
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from collections.abc import Mapping as Map
 from dataclasses import dataclass
 
-from tracer.bpf.placement import ARGUMENT_REGISTERS, Placement, placements
+from tracer.bpf.placement import ARGUMENT_REGISTERS, SCANNED_BYTES, Placement, placements
 from tracer.process.address_space import AddressSpace
 from tracer.process.maps import Mapping
-from tracer.symbols.elf import ElfError, ElfFile
+from tracer.symbols.elf import ElfError, ElfFile, Symbol
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class Allocator:
     factor: int = 0
     block: int = 0
     result: int = 0
+    is_new: bool = False  # throws: it can't have a return probe
 
     @property
     def arguments(self) -> int:
@@ -31,7 +32,8 @@ class Allocator:
         return max(self.size, self.factor, self.block, self.result)
 
 
-_NEW, _NEW_ARRAY = Allocator("operator new", size=1), Allocator("operator new[]", size=1)
+_NEW = Allocator("operator new", size=1, is_new=True)
+_NEW_ARRAY = Allocator("operator new[]", size=1, is_new=True)
 
 ALLOCATORS: Map[str, Allocator] = {
     "malloc": Allocator("malloc", size=1),
@@ -62,6 +64,7 @@ DELETES = tuple(f"_Zd{kind}Pv{form}" for kind in "la" for form in _DELETE_FORMS)
 # Their operator delete is a call of free, which has its own probe: a second one would only cost.
 _DELETE_IS_FREE = ("libstdc++.so", "libc++.so", "libc++abi.so")
 
+_SYMBOLS = tuple(ALLOCATORS)
 LEAVES = tuple(dict.fromkeys(allocator.leaf for allocator in ALLOCATORS.values()))
 
 
@@ -75,6 +78,7 @@ class Site:
     start: int
     placements: tuple[Placement, ...]
     allocator: Allocator | None  # None: it takes memory back
+    span: range  # of its code in the process, as addresses
 
     @property
     def cookie(self) -> int:
@@ -83,7 +87,11 @@ class Site:
             return 0
         known = self.allocator
         positions = known.size << 8 | known.factor << 12 | known.block << 16 | known.result << 20
-        return LEAVES.index(known.leaf) | positions
+        return LEAVES.index(known.leaf) | positions | _SYMBOLS.index(self.symbol) << 24
+
+    @property
+    def is_new(self) -> bool:
+        return self.allocator is not None and self.allocator.is_new
 
 
 def sites(space: AddressSpace) -> Iterator[Site]:
@@ -101,28 +109,30 @@ def _sites_of(space: AddressSpace, mapping: Mapping) -> Iterator[Site]:
         return
     try:
         with ElfFile(fd) as elf:
-            yield from _sites_in(elf, path, mapping.module)
+            for symbol in _allocator_symbols(elf, mapping.module):
+                yield _site(space, mapping, path, elf, symbol)
     except ElfError:
         return  # a font or an archive can be mapped executable by mistake; it has no functions
 
 
-def _sites_in(elf: ElfFile, path: str, module: str) -> Iterator[Site]:
-    address_by_name = elf.exported_functions()
+def _allocator_symbols(elf: ElfFile, module: str) -> Iterator[Symbol]:
+    symbol_by_name = elf.exported_functions()
     taken: set[int] = set()
     for name in _names(module):
-        address = address_by_name.get(name)
-        if address is None or address in taken:
-            continue
-        taken.add(address)
-        allocator = ALLOCATORS.get(name)
-        arguments = allocator.arguments if allocator else 1
-        start = elf.file_offset(address)
-        code = elf.code(address, 64)
-        yield Site(
-            module, path, name, start,
-            tuple(placements(code, arguments=min(arguments, len(ARGUMENT_REGISTERS)), is_free=allocator is None)),
-            allocator,
-        )  # fmt: skip
+        symbol = symbol_by_name.get(name)
+        if symbol is not None and symbol.address not in taken:
+            taken.add(symbol.address)
+            yield symbol
+
+
+def _site(space: AddressSpace, mapping: Mapping, path: str, elf: ElfFile, symbol: Symbol) -> Site:
+    allocator = ALLOCATORS.get(symbol.name)
+    arguments = min(allocator.arguments if allocator else 1, len(ARGUMENT_REGISTERS))
+    places = placements(elf.code(symbol.address, SCANNED_BYTES), arguments=arguments, is_free=allocator is None)
+    start = elf.file_offset(symbol.address)
+    address = space.address_of(mapping.file_id, start) or 0
+    span = range(address, address + symbol.size)
+    return Site(mapping.module, path, symbol.name, start, tuple(places), allocator, span)
 
 
 def _names(module: str) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from tracer.bpf.program import KernelIds
 from tracer.collectors.stacks import CapturedStack
 from tracer.process.address_space import AddressSpace
 from tracer.process.target import Target
@@ -42,6 +43,8 @@ class Collector(Protocol):
     def facts(self) -> dict[str, object]:
         """Further keys of the capture."""
         ...
+
+    def kernel_ids(self) -> KernelIds: ...
 
     def close(self) -> None: ...
 

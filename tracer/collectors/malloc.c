@@ -3,12 +3,16 @@
  *
  * The stack is taken where the outermost allocator call returns. There the kernel has restored the return address, so
  * the caller is right even when the allocator keeps no frame pointer; calls that the allocator makes to itself
- * (operator new to malloc, malloc to the first arena's mmap) belong to the outermost one.
+ * (reallocarray to realloc) belong to the outermost one.
+ *
+ * Operator new gets no return probe: that puts the kernel's trampoline in place of the return address, and an exception
+ * can't be unwound through it, so a program that catches bad_alloc would be ended. Instead its entry notes who called,
+ * and the malloc that it makes is told apart by where that one returns to.
  *
  * It cannot see memory that a program takes from the system without these functions, pools carved out of one
  * block, and blocks that were allocated before the recording.
  *
- * Defines: MAX_BLOCKS, MAX_STACKS, MAX_CALLS, and those of target.h and stacks.h.
+ * Defines: IN_OPERATOR_NEW(address), HAS_OPERATOR_NEW, MAX_BLOCKS, MAX_STACKS, MAX_CALLS, and those of target.h and stacks.h.
  */
 
 /* What the probe's cookie says of a function, low byte first: its number, then the position of each argument that
@@ -18,6 +22,7 @@
 #define FACTOR_ARGUMENT(cookie) (((u32)(cookie) >> 12) & 0xf)
 #define BLOCK_ARGUMENT(cookie) (((u32)(cookie) >> 16) & 0xf)
 #define RESULT_ARGUMENT(cookie) (((u32)(cookie) >> 20) & 0xf)
+#define SYMBOL(cookie) (((u32)(cookie) >> 24) & 0xff)
 
 #define OVERFLOW (~0ULL)
 
@@ -33,7 +38,16 @@ struct call {
   u32 function;
   u32 has_block; /* the old block of a realloc was ours */
   struct block block;
+  u64 caller; /* of the operator new that made this call, else 0 */
   u32 writes_result;
+};
+
+struct operator_new {
+  u64 sp;
+  u64 return_address;
+  u64 bytes;
+  u32 function;
+  u32 symbol; /* which form it is */
 };
 
 struct totals {
@@ -45,6 +59,9 @@ struct totals {
 
 /* The outermost call of each thread. Full: the allocation is not seen, and counted as call_map_full. */
 BPF_TABLE("hash", u64, struct call, calls, MAX_CALLS);
+/* The last operator new that each thread entered. What is read was written just before by the same thread, so an LRU
+ * map loses nothing here. */
+BPF_TABLE("lru_hash", u64, struct operator_new, news, MAX_CALLS);
 /* Live blocks by address. Full: the block counts as freed at once, and as allocation_map_full. Never an LRU map: that
  * would drop live blocks in silence. */
 BPF_TABLE("hash", u64, struct block, blocks, MAX_BLOCKS);
@@ -100,6 +117,43 @@ static __always_inline bool is_under_way(struct call *call) {
   return return_address && !(return_address & 4095);
 }
 
+static __always_inline u64 return_address(struct pt_regs *context) {
+  u64 address = 0;
+  bpf_probe_read_user(&address, sizeof(address), (void *)context->sp);
+  return address;
+}
+
+int on_enter_new(struct pt_regs *context) {
+  if (!is_recorded())
+    return 0;
+  u64 caller = return_address(context);
+  if (IN_OPERATOR_NEW(caller))
+    return 0; /* one form calls another; the outer one is what the program wrote */
+  u64 thread = bpf_get_current_pid_tgid(), cookie = bpf_get_attach_cookie(context);
+  struct operator_new *last = news.lookup(&thread);
+  /* One form jumps to another: new[] to new. A call site always calls the same form, so this is no later call. */
+  if (last && last->sp == context->sp && last->return_address == caller && last->symbol != SYMBOL(cookie))
+    return 0;
+  struct operator_new entered = {.sp = context->sp, .return_address = caller};
+  entered.bytes = context->di;
+  entered.function = FUNCTION(cookie);
+  entered.symbol = SYMBOL(cookie);
+  news.update(&thread, &entered);
+  return 0;
+}
+
+/* A call that operator new makes counts as that one's: its size, its name, its caller. */
+static __always_inline void credit_operator_new(struct pt_regs *context, u64 thread, struct call *call) {
+  if (!IN_OPERATOR_NEW(return_address(context)))
+    return;
+  struct operator_new *outer = news.lookup(&thread);
+  if (!outer)
+    return;
+  call->bytes = outer->bytes;
+  call->function = outer->function;
+  call->caller = outer->return_address;
+}
+
 static __always_inline void restore_block(struct call *call) {
   if (call->has_block && blocks.update(&call->argument, &call->block)) {
     count(COUNT_ALLOCATION_MAP_FULL);
@@ -137,6 +191,8 @@ int on_enter(struct pt_regs *context) {
     call.argument = argument(context, RESULT_ARGUMENT(cookie));
     call.writes_result = 1;
   }
+  if (HAS_OPERATOR_NEW)
+    credit_operator_new(context, thread, &call);
   if (calls.update(&thread, &call)) {
     count(COUNT_CALL_MAP_FULL);
     restore_block(&call);
@@ -178,7 +234,7 @@ int on_return(struct pt_regs *context) {
   if (call.has_block)
     add_freed(call.block.stack, call.block.bytes);
   count(COUNT_EVENTS);
-  struct block block = {.bytes = call.bytes, .stack = stack_key(context, call.function, 0)};
+  struct block block = {.bytes = call.bytes, .stack = stack_key(context, call.function, call.caller)};
   add_allocated(block.stack, block.bytes);
   struct block *forgotten = blocks.lookup(&address);
   if (forgotten)

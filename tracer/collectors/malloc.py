@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
 
 from tracer.bpf.placement import Placement
-from tracer.bpf.program import HERE, Program
+from tracer.bpf.program import HERE, KernelIds, Program
 from tracer.collectors.allocators import LEAVES, Site, sites, without_probe_path
 from tracer.collectors.collector import Probe
 from tracer.collectors.errors import CollectorError
@@ -22,7 +22,18 @@ COUNTERS = (
     "events", "refused", "abandoned", "failed_stack", "stack_map_full", "allocation_map_full", "call_map_full",
 )  # fmt: skip
 _HOT = {"malloc", "calloc", "realloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdlPvm"}  # called often as a rule
+_OPERATOR_NEW_FRAMES = 4  # of forms that call each other and keep frame pointers, and one for their caller
 _SOURCES = (HERE / "target.h", HERE / "stacks.h", Path(__file__).with_suffix(".c"))
+
+
+# Functions of malloc.c and the sites that they are attached to. Entry and return probe sit on one instruction: at
+# different ones the earlier would hide the return address from the later.
+_FUNCTIONS: dict[str, Callable[[Site], bool]] = {
+    "on_return": lambda site: site.allocator is not None and not site.is_new,
+    "on_enter": lambda site: site.allocator is not None and not site.is_new,
+    "on_enter_new": lambda site: site.is_new,
+    "on_free": lambda site: site.allocator is None,
+}
 
 
 class MallocCollector:
@@ -35,7 +46,7 @@ class MallocCollector:
                 "its program may be linked statically and stripped of symbols"
             )
         self._program = Program(
-            _SOURCES, defines=_defines(spec, target.pid), counters=COUNTERS,
+            _SOURCES, defines=_defines(spec, target.pid, found), counters=COUNTERS,
             multi_links=None if option(spec, "multi_links") else False,
         )  # fmt: skip
         self._probes: list[Probe] = []
@@ -70,6 +81,9 @@ class MallocCollector:
     def facts(self) -> dict[str, object]:
         return {"allocator": self._allocator, "notes": [*self._notes()]}
 
+    def kernel_ids(self) -> KernelIds:
+        return self._program.kernel_ids()
+
     def close(self) -> None:
         self._program.close()
 
@@ -101,15 +115,14 @@ class MallocCollector:
         raise CollectorError(f"no probe could be placed in {site.symbol} of {site.module}: {refusal}")
 
     def _attach_at(self, path: str, placed: list[tuple[Site, Placement]]) -> None:
-        # Entry and return sit on one instruction: at different ones the earlier would hide the return address.
-        points = [(site.start + place.offset, site.cookie) for site, place in placed if site.allocator]
-        frees = [(site.start + place.offset, 0) for site, place in placed if not site.allocator]
         attached: list[int] = []
         try:
-            for function, wanted, is_return in (("on_return", points, True), ("on_enter", points, False),
-                                                ("on_free", frees, False)):  # fmt: skip
-                if wanted:
-                    attached += self._program.attach_uprobes(function, path, wanted, pid=self._pid, is_return=is_return)
+            for function, is_wanted in _FUNCTIONS.items():
+                points = [(site.start + place.offset, site.cookie) for site, place in placed if is_wanted(site)]
+                if points:
+                    attached += self._program.attach_uprobes(
+                        function, path, points, pid=self._pid, is_return=function == "on_return"
+                    )
         except OSError:
             self._program.detach(attached)
             raise
@@ -117,18 +130,34 @@ class MallocCollector:
 
 
 def _at_return(raw: RawStack) -> CapturedStack:
-    """The allocator has just returned, so even the first address is one that a call returns to."""
-    return CapturedStack(call_sites(raw.frames), LEAVES[raw.function], is_truncated=raw.is_truncated)
+    """The allocator has just returned, so even the first address is one that a call returns to.
+
+    What malloc returns to may be operator new: then `top` is the one that called that, and frames before it are its own.
+    """
+    frames = raw.frames
+    if raw.top:
+        inner = frames[:_OPERATOR_NEW_FRAMES]
+        frames = (raw.top, *frames[(inner.index(raw.top) if raw.top in inner else 0) + 1 :])
+    return CapturedStack(call_sites(frames), LEAVES[raw.function], is_truncated=raw.is_truncated)
 
 
-def _defines(spec: RunSpec, pid: int) -> dict[str, int]:
+def _defines(spec: RunSpec, pid: int, found: list[Site]) -> dict[str, int | str]:
+    spans = [site.span for site in found if site.is_new]
     return {
         "TARGET_TGID": pid,
+        "HAS_OPERATOR_NEW": int(bool(spans)),
+        "IN_OPERATOR_NEW(address)": _is_in(spans),
         "MAX_FRAMES": MAX_FRAMES,
         "MAX_STACKS": option(spec, "max_stacks"),
         "MAX_BLOCKS": option(spec, "max_blocks"),
         "MAX_CALLS": option(spec, "max_calls"),
     }
+
+
+def _is_in(spans: list[range]) -> str:
+    """A C expression over `address`: the addresses are known before the program is compiled."""
+    tests = [f"(u64)(address)-{span.start:#x}ULL<{len(span):#x}ULL" for span in spans]
+    return "(" + ("||".join(tests) or "0") + ")"
 
 
 def _used_allocator(found: list[Site]) -> str:

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-from tracer.bpf.program import HERE, Program
+from tracer.bpf.program import HERE, KernelIds, Program
 from tracer.collectors.collector import Probe
 from tracer.collectors.options import option
 from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, KernelStacks, RawStack, call_sites
@@ -52,6 +52,9 @@ class PageFaultCollector:
 
     def facts(self) -> dict[str, object]:
         return {}
+
+    def kernel_ids(self) -> KernelIds:
+        return self._program.kernel_ids()
 
     def close(self) -> None:
         self._unwinder.close()

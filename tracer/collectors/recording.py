@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 
 from tracer.bpf.errors import BpfError
+from tracer.bpf.program import KernelIds
 from tracer.collectors import registry
 from tracer.collectors.collector import Collector, lost
 from tracer.collectors.errors import CollectorError
@@ -84,6 +85,10 @@ class Recording:
                 profile.add(naming.frames(stack), values)
         profile.capture = self._capture(naming)
         return profile
+
+    def kernel_ids(self) -> KernelIds:
+        """What the kernel holds for this recording; nothing is left of it after `close`."""
+        return self._collector.kernel_ids()
 
     def close(self) -> None:
         try:

@@ -28,7 +28,10 @@ LOST_STACK = CapturedStack(())
 
 @dataclass(frozen=True, slots=True)
 class RawStack:
-    """An entry of the map of stacks.h: frames leaf first, all but the first return addresses."""
+    """An entry of the map of stacks.h: frames leaf first, all but the first return addresses.
+
+    `top` is a return address that the kernel's walk may have missed, or 0.
+    """
 
     function: int
     top: int

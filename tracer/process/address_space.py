@@ -81,6 +81,14 @@ class AddressSpace:
         """Descriptor of the mapped file, ours to keep; None for what is no file or can't be read."""
         return self._fd_by_file.get(mapping.file_id)
 
+    def address_of(self, file_id: tuple[int, int, int], offset: int) -> int | None:
+        """Where the process has the code at a file offset."""
+        for mapping in self._mappings:
+            place = mapping.start + offset - mapping.offset
+            if mapping.file_id == file_id and mapping.start <= place < mapping.end:
+                return place
+        return None
+
     def probe_path(self, mapping: Mapping) -> str | None:
         """A path by which the kernel finds this very file, also in a container; None if it was deleted or replaced."""
         path = Path(f"{self._target.directory}/root{mapping.path}")

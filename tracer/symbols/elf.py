@@ -84,9 +84,9 @@ class ElfFile:
         """Of both symbol tables; a name in both occurs twice."""
         return [*self._functions(".symtab"), *self._functions(".dynsym")]
 
-    def exported_functions(self) -> dict[str, int]:
-        """Address by name of the functions that others may call, and of a whole executable's global ones."""
-        return {symbol.name: symbol.address for symbol in self.functions() if not symbol.is_local}
+    def exported_functions(self) -> dict[str, Symbol]:
+        """By name: the functions that others may call, and a whole executable's global ones."""
+        return {symbol.name: symbol for symbol in self.functions() if not symbol.is_local}
 
     def code(self, address: int, count: int) -> bytes:
         self._stream.seek(self.file_offset(address))

@@ -1,0 +1,138 @@
+"""Programs with known allocations: built once, started for a test, traced by pid, ended."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tracer.collectors import Recording, start
+from tracer.collectors.ability import abilities
+from tracer.profile.model import Number, Profile
+from tracer.protocol import RunSpec
+
+PROGRAMS = Path(__file__).parent.parent / "programs"
+BUILT = PROGRAMS / "build"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = [item for item in items if Path(__file__).parent in item.path.parents]
+    obstacle = next(filter(None, abilities().values()), "") if here else ""
+    for item in here:
+        item.add_marker(pytest.mark.ebpf)
+        if obstacle:
+            item.add_marker(pytest.mark.skip(reason=obstacle))
+
+
+@pytest.fixture(scope="session")
+def programs() -> Path:
+    """The directory of the built programs."""
+    subprocess.run(["make", "-s", "-C", PROGRAMS], check=True)
+    return BUILT
+
+
+class Workload:
+    """A started program: it is ready, works when told to, and stands still afterwards."""
+
+    def __init__(self, path: Path, environment: Mapping[str, str]) -> None:
+        self._process = subprocess.Popen(
+            [path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
+            env={**os.environ, **environment},
+        )  # fmt: skip
+        self.pid = self._process.pid
+        self._expect("ready")
+
+    def work(self) -> None:
+        """Do the known work; on return all of it is done."""
+        self._go_on()
+        self._expect("done")
+
+    def exit(self) -> None:
+        self._go_on()
+        assert self._process.wait(30) == 0
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            pipe.close()
+
+    def _go_on(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write("\n")
+
+    def _expect(self, word: str) -> None:
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == f"{word} {self.pid}\n"
+
+
+Launch = Callable[..., Workload]
+
+
+@pytest.fixture(scope="module")
+def launch(programs: Path) -> Iterator[Launch]:
+    """Start a built program, or one at a path; all end with the module."""
+    started: list[Workload] = []
+
+    def launched(name: str | Path, **environment: str) -> Workload:
+        started.append(Workload(programs / name, environment))
+        return started[-1]
+
+    yield launched
+    for workload in started:
+        workload.end()
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One snapshot, read by function."""
+
+    profile: Profile
+
+    def values(self, function: str) -> tuple[Number, ...]:
+        """Sums over the stacks that pass through a function, in the order of the value types."""
+        sums = [0 for _ in self.profile.value_types]
+        for stack, values in self.profile.rows():
+            if function in stack:
+                sums = [old + new for old, new in zip(sums, values, strict=True)]
+        return tuple(sums)
+
+    def tails(self, function: str) -> set[tuple[str, ...]]:
+        """What the function called, as it stands in the stacks."""
+        return {stack[stack.index(function) + 1 :] for stack, _ in self.profile.rows() if function in stack}
+
+    def callers(self, leaf: str) -> set[str]:
+        return {stack[-2] for stack, _ in self.profile.rows() if stack[-1] == leaf}
+
+    @property
+    def capture(self) -> Mapping[str, object]:
+        return self.profile.capture
+
+
+Record = Callable[..., Recorded]
+
+
+def recording(workload: Workload, collector: str, **options: int) -> Recording:
+    return start(RunSpec("r-test", collector, workload.pid, options=options))
+
+
+@pytest.fixture(scope="session")
+def record() -> Record:
+    """Record the known work of a workload from before it begins until it is done."""
+
+    def recorded(workload: Workload, collector: str, **options: int) -> Recorded:
+        with recording(workload, collector, **options) as running:
+            workload.work()
+            return Recorded(running.snapshot())
+
+    return recorded
+
+
+@pytest.fixture(scope="session")
+def recording_of() -> Callable[..., Recording]:
+    return recording

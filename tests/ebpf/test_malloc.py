@@ -1,0 +1,94 @@
+"""Every allocator function of a known program, with exact numbers, in several builds and ways of probing."""
+
+from __future__ import annotations
+
+import pytest
+
+BUILDS = {
+    "frame pointers": ("allocations", {}),
+    "linked statically": ("allocations-static", {}),
+    "no frame pointers": ("allocations-frameless", {}),
+    "a perf event for each probe": ("allocations", {"multi_links": 0}),
+}
+
+# Function of tests/programs/allocations.cpp: outstanding bytes and objects, allocated bytes and objects.
+TRUTH = {
+    "keep_malloc": (101_000, 101, 101_000, 101),
+    "keep_calloc": (53_000, 53, 53_000, 53),
+    "keep_realloc": (95_000, 19, 95_190, 38),
+    "keep_realloc_of_null": (2_100, 7, 2_100, 7),
+    "fail_realloc": (320, 5, 320, 5),
+    "free_by_realloc": (0, 0, 192, 3),
+    "keep_reallocarray": (3_663, 11, 3_663, 11),
+    "overflow_reallocarray": (144, 3, 144, 3),
+    "overflow_calloc": (0, 0, 0, 0),
+    "keep_posix_memalign": (28_672, 7, 28_672, 7),
+    "fail_posix_memalign": (0, 0, 0, 0),
+    "keep_aligned_alloc": (2_560, 5, 2_560, 5),
+    "keep_memalign": (1_920, 3, 1_920, 3),
+    "keep_valloc": (200, 2, 200, 2),
+    "keep_pvalloc": (200, 2, 200, 2),
+    "free_all": (0, 0, 32_288, 1009),
+    "keep_empty": (0, 13, 0, 13),
+    "fail_malloc": (0, 0, 0, 0),
+    "keep_large": (2 << 20, 2, 2 << 20, 2),
+    "free_large": (0, 0, 2 << 20, 2),
+    "keep_new": (136, 17, 136, 17),
+    "keep_new_array": (2_200, 11, 2_200, 11),
+    "keep_new_aligned": (640, 5, 640, 5),
+    "keep_new_nothrow": (168, 7, 168, 7),
+    "delete_all": (0, 0, 7_544, 46),
+    "keep_in_thread": (48_192, 1004, 48_192, 1004),
+    "free_in_other_thread": (0, 0, 36_216, 503),
+    "descend": (777, 1, 777, 1),
+    "fork_child": (333, 1, 333, 1),
+}
+
+LEAVES = {
+    "keep_malloc": "malloc",
+    "keep_calloc": "calloc",
+    "keep_realloc_of_null": "realloc",
+    "keep_reallocarray": "reallocarray",
+    "keep_posix_memalign": "posix_memalign",
+    "keep_valloc": "valloc",
+    "keep_pvalloc": "pvalloc",
+    "keep_new": "operator new",
+    "keep_new_array": "operator new[]",
+    "keep_new_aligned": "operator new",
+    "keep_new_nothrow": "operator new[]",
+}
+
+
+@pytest.fixture(scope="module", params=BUILDS, ids=str)
+def recorded(request, launch, record):
+    name, options = BUILDS[request.param]
+    return record(launch(name), "malloc", **options)
+
+
+@pytest.mark.parametrize("function", TRUTH)
+def test_a_function_has_exactly_the_bytes_and_objects_that_it_keeps(recorded, function):
+    assert recorded.values(function) == TRUTH[function]
+
+
+@pytest.mark.parametrize("function", LEAVES)
+def test_the_last_frame_is_the_allocator_function_and_the_one_before_its_caller(recorded, function):
+    assert recorded.tails(function) == {(LEAVES[function],)}
+
+
+def test_only_what_succeeds_after_a_thrown_bad_alloc_is_counted(recorded):
+    # The exceptions themselves are allocated below this function too.
+    own = [
+        values for stack, values in recorded.profile.rows() if stack[-2:] == ("keep_after_bad_alloc", "operator new[]")
+    ]
+
+    assert own == [[360, 9, 360, 9]]
+
+
+def test_nothing_is_lost(recorded):
+    assert recorded.capture["lost"] == {}
+
+
+def test_no_function_has_more_than_one_probe(recorded):
+    places = [(probe["module"], probe["symbol"]) for probe in recorded.capture["probes"]]
+
+    assert len(places) == len(set(places))
