@@ -53,9 +53,7 @@ def _point_broker_at(url: str) -> None:
     from webapp.celery import app
 
     app.conf.broker_url = app.conf.broker_read_url = app.conf.broker_write_url = url
-    app.amqp._producer_pool = None
-    app.pool.force_close_all()
-    app._pool = None
+    app._pool = app.amqp._producer_pool = None  # made anew for the new address
 
 
 @pytest.fixture(autouse=True)

@@ -46,7 +46,7 @@ def of_run(run: Run) -> dict[str, Any]:
 
 
 def _of_upload(run: Run, format_name: str, capture: Mapping[str, Any]) -> dict[str, Any]:
-    collector = capture.get("collector")
+    collector = _text(capture.get("collector"))
     command = _text(capture.get("command"))
     return {
         "collector": collector if collector in protocol.COLLECTORS else format_name,

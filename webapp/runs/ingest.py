@@ -13,7 +13,7 @@ import xxhash
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -46,7 +46,7 @@ def ingest_snapshot(snapshot_pk: int) -> None:
         _refuse(snapshot, f"reading it ended the worker {MAX_ATTEMPTS} times, it may need too much memory")
     else:
         with _claim_renewed(snapshot_pk):
-            _ingest(snapshot)
+            _read_or_refuse(snapshot)
     states.settle(snapshot.run_id)
     notify.run_changed(snapshot.run.run_id)
 
@@ -78,7 +78,20 @@ def _claim_renewed(snapshot_pk: int) -> Iterator[None]:
         thread.join()
 
 
-def _ingest(snapshot: Snapshot) -> None:
+def _read_or_refuse(snapshot: Snapshot) -> None:
+    """Leave the claim to expire when database or disk are away, so that another try comes; our own faults end it."""
+    try:
+        _read(snapshot)
+    except (DatabaseError, OSError):
+        raise
+    except Exception as error:
+        log.exception("snapshot %s of %s", snapshot.seq, snapshot.run.run_id)
+        _refuse(
+            snapshot, f"reading it failed ({type(error).__name__}); this is a fault of the site, its log tells more"
+        )
+
+
+def _read(snapshot: Snapshot) -> None:
     try:
         with default_storage.open(snapshot.received, "rb") as file:
             profile = read_profile(cast(BinaryIO, file), limits=settings.LIMITS, resolve=protocol.value_type_named)

@@ -183,13 +183,13 @@ def _new_run(upload: Upload) -> Run:
     )  # fmt: skip
 
 
-def read_or_refused(run: Run, *, seconds: float = WAIT_FOR_INGEST_S) -> Run:
+def read_or_refused(run: Run) -> Run:
     """Wait for the ingest worker; the database is asked, since the worker is another process.
 
     An upload that can't be read is deleted, and ApiError says why: 413 at a limit, else 422. A run that still
-    ingests after `seconds` is answered as it is, and keeps what becomes of it.
+    ingests after WAIT_FOR_INGEST_S is answered as it is, and keeps what becomes of it.
     """
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + WAIT_FOR_INGEST_S
     run.refresh_from_db(fields=["state", "reason"])
     while run.state == State.INGESTING and time.monotonic() < deadline:
         time.sleep(LOOK_EVERY_S)
