@@ -47,7 +47,8 @@ def encode(tree: CallTree, column: int, *, overview: bool, run: Mapping[str, obj
 
 def encode_diff(diff: DiffTree, *, overview: bool, run: Mapping[str, object] | None = None) -> EncodedPayload:
     """The payload of a difference: `self` before, `self2` after; otherwise as `encode`."""
-    widths = np.maximum(diff.tree.widths(0), diff.tree.widths(1))
+    # As wide as the larger side, and at least as wide as its children: the viewer adds up the same.
+    widths = diff.tree.sum_up(np.maximum(np.abs(diff.before), np.abs(diff.after)))
     return _encode(diff.tree, diff.value_type, (0, 1), widths, overview, run)
 
 
