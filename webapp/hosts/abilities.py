@@ -47,7 +47,7 @@ def reach_of(host: Host) -> Reach:
 
 @dataclass(frozen=True, slots=True)
 class ProcessList:
-    """Rows of the live list for one table: the largest first, and the chosen one in any case."""
+    """Rows of the live list for one table: the largest first, at the end the chosen one if it is not among them."""
 
     rows: list[dict[str, Any]]
     matching: int
@@ -58,9 +58,11 @@ def processes_of(host: Host, *, text: str = "", chosen: str = "") -> ProcessList
     """Filter by a part of pid, command or user."""
     words = text.lower().split()
     rows = [_row(process) for process in host.processes]
-    found = [row for row in rows if row["key"] == chosen or all(word in row["haystack"] for word in words)]
-    found.sort(key=lambda row: (row["key"] != chosen, -row["rss_bytes"], row["pid"]))
-    return ProcessList(found[:MAX_ROWS], len(found), len(rows))
+    matching = [row for row in rows if all(word in row["haystack"] for word in words)]
+    matching.sort(key=lambda row: (-row["rss_bytes"], row["pid"]))
+    shown = matching[:MAX_ROWS]
+    shown += [row for row in rows if row["key"] == chosen and row not in shown]
+    return ProcessList(shown, len(matching), len(rows))
 
 
 def _row(process: Mapping[str, Any]) -> dict[str, Any]:

@@ -56,9 +56,9 @@ class Page:
         for element in self.elements:
             classes = element.attributes.get("class", "").split()
             rest = {name.replace("_", "-"): value for name, value in wanted.items() if name != "class_"}
-            if element.tag == tag and rest.items() <= element.attributes.items():
-                if wanted.get("class_", "") in ["", *classes]:
-                    yield element
+            is_match = element.tag == tag and rest.items() <= element.attributes.items()
+            if is_match and wanted.get("class_", "") in ["", *classes]:
+                yield element
 
 
 class _Reader(HTMLParser):

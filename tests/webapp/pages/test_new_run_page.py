@@ -1,0 +1,217 @@
+"""The New-run page: a live list to pick from, what a collector sees and costs, errors in words, one run at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+from django.utils import timezone
+
+from tracer.protocol import COLLECTORS
+from webapp.hosts.models import Host
+from webapp.runs.models import Run, State
+from webapp.teams.models import User
+
+NEW_RUN = "/p/search-api/record"
+
+
+def filled_in(host: Host, **changes: str) -> dict[str, str]:
+    form = {"host": host.host_id, "process": "4711-1234", "collector": "malloc", "duration": "60"}
+    return {name: value for name, value in (form | changes).items() if value != "absent"}
+
+
+def test_it_queues_the_run_that_was_asked_for_and_shows_it(
+    story: Any, live_host: Host, as_user: Callable[[User], Client]
+) -> None:
+    form = filled_in(live_host, service="search", deploy="2026.11.5", labels="load=replay, class:c6")
+
+    response = as_user(story.bob).post(NEW_RUN, form)
+
+    run = Run.objects.get()
+    assert response["Location"] == f"/runs/{run.run_id}"
+    assert (run.state, run.project, run.created_by, run.host) == (State.QUEUED, story.search, story.bob, live_host)
+    assert (run.collector, run.service, run.deploy) == ("malloc", "search", "2026.11.5")
+    assert run.labels == {"load": "replay", "class": "c6"}
+    assert (run.spec["pid"], run.spec["start_time"]) == (4711, 1234)
+    assert (run.spec["duration_s"], run.spec["snapshot_every_s"]) == (60.0, 6.0)
+    assert run.expected_snapshots == 10
+
+
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        ({"duration": "10"}, (10.0, 1.0, 10)),
+        ({"duration": "600"}, (600.0, 60.0, 10)),
+        ({"duration": "own", "own_duration": "5"}, (5.0, 1.0, 5)),
+        ({"duration": "own", "own_duration": "90", "snapshot_every": "30"}, (90.0, 30.0, 3)),
+        ({"duration": "10", "snapshot_every": "60"}, (10.0, 10.0, 1)),
+    ],
+)
+def test_it_takes_about_ten_snapshots_unless_told_otherwise(
+    times: dict[str, str],
+    expected: tuple[float, float, int],
+    story: Any,
+    live_host: Host,
+    as_user: Callable[[User], Client],
+) -> None:
+    as_user(story.bob).post(NEW_RUN, filled_in(live_host, **times))
+
+    run = Run.objects.get()
+    assert (run.spec["duration_s"], run.spec["snapshot_every_s"], run.expected_snapshots) == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"process": "absent"}, "Pick a process."),
+        ({"process": "4711-9"}, "Process 4711 has ended, or its pid is another process now."),
+        ({"process": "junk"}, "Process junk has ended"),
+        ({"collector": "absent"}, "Pick a collector."),
+        ({"collector": "page_faults"}, "web-1 can’t run page_faults: the kernel lacks the tracepoint"),
+        ({"duration": "own"}, "Enter a number of seconds."),
+        ({"duration": "own", "own_duration": "soon"}, "Enter a number of seconds."),
+        ({"duration": "own", "own_duration": "0.5"}, "0.5 s is out of range: at least 1 s, at most 3,600 s."),
+        ({"duration": "own", "own_duration": "86400"}, "86400 s is out of range"),
+        ({"duration": "own", "own_duration": "nan"}, "Enter a number of seconds."),
+        ({"snapshot_every": "0.1"}, "0.1 s is too often, the least is 1 s."),
+        ({"duration": "own", "own_duration": "3600", "snapshot_every": "1"}, "3,600 snapshots, the limit is 2,000."),
+        ({"labels": "load"}, "label is 'load', it must be key=value. Separate labels by commas."),
+        ({"labels": "a=" + "x" * 201}, "The label “a” is too long: 60 characters, and 200 of value, are the limit."),
+        ({"labels": ",".join(f"k{n}=v" for n in range(21))}, "These are 21 labels, the limit is 20."),
+        ({"service": "a\tb"}, "This holds a control character"),
+        ({"service": "x" * 101}, "at most 100 characters"),
+    ],
+)
+def test_it_says_what_is_wrong_and_records_nothing(
+    changes: dict[str, str],
+    words: str,
+    story: Any,
+    live_host: Host,
+    as_user: Callable[[User], Client],
+    page_of: Callable[[HttpResponse], Any],
+) -> None:
+    response = as_user(story.bob).post(NEW_RUN, filled_in(live_host, **changes))
+
+    assert response.status_code == 422
+    assert words in page_of(response).text
+    assert not Run.objects.exists()
+
+
+def test_what_was_chosen_stays_chosen_after_an_error(
+    story: Any, live_host: Host, as_user: Callable[[User], Client], page_of: Callable[[HttpResponse], Any]
+) -> None:
+    form = filled_in(live_host, collector="brk", duration="600", service="search", labels="load")
+
+    page = page_of(as_user(story.bob).post(NEW_RUN, form))
+
+    checked = {box.attributes["value"] for box in page.all("input", type="radio") if "checked" in box.attributes}
+    assert checked == {"4711-1234", "brk", "600"}
+    assert page.one("input", name="service").attributes["value"] == "search"
+    assert page.one("input", name="labels").attributes["aria-invalid"] == "true"
+
+
+def test_a_host_that_does_not_report_records_nothing(
+    story: Any, live_host: Host, as_user: Callable[[User], Client], page_of: Callable[[HttpResponse], Any]
+) -> None:
+    Host.objects.update(last_seen_at=timezone.now() - timedelta(minutes=2))
+
+    page = page_of(as_user(story.bob).post(NEW_RUN, filled_in(live_host)))
+
+    assert "web-1 does not report now, so nothing can be recorded there." in page.one("div", role="alert").text
+    assert not Run.objects.exists()
+
+
+def test_the_host_of_another_team_cannot_be_recorded_on(
+    story: Any, live_host: Host, as_user: Callable[[User], Client]
+) -> None:
+    Host.objects.filter(pk=story.other_host.pk).update(processes=live_host.processes, last_seen_at=timezone.now())
+
+    as_user(story.bob).post(NEW_RUN, filled_in(story.other_host))
+
+    assert not Run.objects.exclude(host=live_host).exists()
+
+
+def test_a_viewer_cannot_record(story: Any, live_host: Host, as_user: Callable[[User], Client]) -> None:
+    response = as_user(story.vera).post(NEW_RUN, filled_in(live_host))
+
+    assert response.status_code == 403
+    assert "You see this project as a viewer." in response.content.decode()
+    assert not Run.objects.exists()
+
+
+def test_each_collector_says_what_it_sees_and_costs_or_why_the_host_cannot(
+    story: Any, live_host: Host, get: Callable[..., Any]
+) -> None:
+    page = get(story.bob, NEW_RUN)
+
+    for name, facts in COLLECTORS.items():
+        is_off = "disabled" in page.one("input", name="collector", value=name).attributes
+        assert is_off == (name == "page_faults")
+        assert ("not here: the kernel lacks the tracepoint" if is_off else facts.sees) in page.text
+
+
+def test_processes_come_largest_first_with_what_tells_them_apart(
+    story: Any, live_host: Host, get: Callable[..., Any]
+) -> None:
+    page = get(story.bob, NEW_RUN)
+
+    rows = [row.text.split() for row in page.all("tr") if "label" not in row.inside and "tbody" in row.inside]
+    assert [row[0] for row in rows[:3]] == ["880", "4711", "66"]
+    assert "6.0 GB" in " ".join(rows[0]) and "postgres" in rows[0]
+
+
+def test_it_says_so_when_no_host_is_there(story: Any, get: Callable[..., Any]) -> None:
+    Host.objects.all().delete()
+
+    page = get(story.bob, NEW_RUN)
+
+    assert "No host yet" in page.text
+    assert page.one("a", class_="primary").attributes["href"] == "/p/search-api/hosts#enrol"
+
+
+def test_it_can_be_filled_in_by_a_link(story: Any, live_host: Host, get: Callable[..., Any]) -> None:
+    query = f"host={live_host.host_id}&process=880-2&collector=mmap&duration=600&service=search&labels=load%3Dreplay"
+
+    page = get(story.bob, f"{NEW_RUN}?{query}")
+
+    checked = {box.attributes["value"] for box in page.all("input", type="radio") if "checked" in box.attributes}
+    assert checked == {"880-2", "mmap", "600"}
+    assert page.one("input", name="labels").attributes["value"] == "load=replay"
+
+
+def test_the_button_says_what_it_will_do(
+    story: Any, live_host: Host, as_user: Callable[[User], Client], page_of: Callable[[HttpResponse], Any]
+) -> None:
+    query = filled_in(live_host, collector="brk", duration="600")
+
+    page = page_of(as_user(story.bob).get(NEW_RUN, query, headers={"HX-Request": "true"}))
+
+    assert page.one("button").text == "Record brk for 10\u00a0min"
+    assert "10 snapshots, one every 1\u00a0min." in page.text
+    assert COLLECTORS["brk"].costs in page.text
+
+
+@pytest.mark.parametrize("duration", ["", "soon", "-1", "1e400"])
+def test_a_half_filled_form_has_a_plan_too(
+    duration: str, story: Any, live_host: Host, as_user: Callable[[User], Client]
+) -> None:
+    query = filled_in(live_host, duration="own", own_duration=duration, collector="absent")
+
+    response = as_user(story.bob).get(NEW_RUN, query, headers={"HX-Request": "true"})
+
+    assert response.status_code == 200 and "Pick a collector." in response.content.decode()
+
+
+def test_many_hosts_are_a_menu_instead_of_a_switch(story: Any, live_host: Host, get: Callable[..., Any]) -> None:
+    for number in range(2, 9):
+        Host.enrol(story.search.team, f"web-{number}")
+
+    page = get(story.bob, NEW_RUN)
+
+    options = page.all("option")
+    assert options[0].text == "web-1" and "selected" in options[0].attributes
+    assert options[1].text == "web-2, silent"
