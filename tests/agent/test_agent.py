@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 import zstandard
 from kombu import Connection, Queue
@@ -107,7 +109,7 @@ def test_a_taken_spool_ends_it(site: Any, start_agent: Any, tmp_path: Path) -> N
     assert "another agent uses spool" in agent.log
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_it_with_success(site: Any, start_agent: Any, number: signal.Signals) -> None:
     agent = start_agent(site.url)
     site.wait_for(lambda: site.to(NEXT))
@@ -190,6 +192,18 @@ def test_a_message_of_its_queue_wakes_it(site: Any, start_agent: Any, tmp_path: 
     wait_until(lambda: "nudged for r-nudge" in agent.log, or_show=lambda: agent.log)
 
 
+def test_what_it_starts_gets_no_token(site: Any, start_agent: Any, tmp_path: Path, wait_until: Any) -> None:
+    agent = start_agent(site.url, "--broker", f"memflame-files://{tmp_path}/broker", token="mfa_abcdefgh_verysecret")
+
+    (listener,) = wait_until(lambda: psutil.Process(agent.process.pid).children()[-1:] if site.to(NEXT) else [])
+    environment = Path(f"/proc/{listener.pid}/environ").read_bytes()
+
+    assert "tracer.agent.listen" in listener.cmdline()
+    assert b"PATH=" in environment
+    assert b"verysecret" not in environment
+    assert "verysecret" not in f"{agent.process.args} {agent.log}"
+
+
 def test_a_broken_message_does_not_end_its_listener(
     site: Any, start_agent: Any, tmp_path: Path, wait_until: Any
 ) -> None:
@@ -203,6 +217,43 @@ def test_a_broken_message_does_not_end_its_listener(
     app.send_task(TASK_RUN_READY, ["r-nudge"], queue="host.h1")
 
     wait_until(lambda: "nudged for r-nudge" in agent.log, or_show=lambda: agent.log)
+
+
+@pytest.mark.ebpf
+def test_a_lost_lease_ends_the_recording_but_not_what_it_had_taken(
+    site: Any, answer: Any, offer: Any, start_agent: Any, wait_until: Any
+) -> None:
+    site.answer(f"{SNAPSHOTS}/1", answer(201, {}))
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as target:
+        offer(RunSpec("r-abc", "brk", target.pid, duration_s=60.0).to_dict())
+        agent = start_agent(site.url)
+        site.wait_for(lambda: any(request.json["phase"] == "recording" for request in site.to(PROGRESS)))
+
+        site.answer(PROGRESS, answer(409, {"error": "r-abc is not this attempt's any more."}))
+
+        (finish,) = site.wait_for(lambda: site.to(FINISH))
+        target.kill()
+    assert finish.json["outcome"] == "failed"
+    assert finish.json["reason"] == "The site gave this run up: r-abc is not this attempt's any more."
+    assert len(site.to(f"{SNAPSHOTS}/1")) == 1
+    assert agent.tracing_children() == []
+    wait_until(lambda: Spool(agent.spool).folders() == [])
+
+
+@pytest.mark.ebpf
+def test_a_site_that_is_away_for_a_while_ends_no_recording(
+    site: Any, answer: Any, offer: Any, start_agent: Any
+) -> None:
+    site.answer(f"{SNAPSHOTS}/1", answer(503), answer(201, {}))
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as target:
+        offer(RunSpec("r-abc", "brk", target.pid, duration_s=2.0).to_dict())
+        site.answer(PROGRESS, answer(503), answer(502), answer(body={"stop": "", "lease_s": 15}))
+        start_agent(site.url)
+
+        (finish,) = site.wait_for(lambda: site.to(FINISH))
+        target.kill()
+
+    assert (finish.json["outcome"], finish.json["snapshots"]) == ("done", 1)
 
 
 def test_a_killed_agents_spool_is_sent_by_the_next_start(

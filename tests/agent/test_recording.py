@@ -99,7 +99,8 @@ class Recording:
     def wait_for(self, state: str, timeout_s: float = 30) -> dict[str, Any]:
         def is_there() -> dict[str, Any] | None:
             view = self.view()
-            assert view["state"] == state or view["state"] not in ("failed", "cancelled", "ready"), view
+            is_over = view["state"] in ("failed", "cancelled", "ready")
+            assert view["state"] == state or not is_over, f"{view['state']}: {view['reason']}"
             return view if view["state"] == state else None
 
         found: dict[str, Any] = self._site.wait_until(is_there, timeout_s)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -72,7 +71,7 @@ class Recording(threading.Thread):
     def _supervise(self, child: TracingProcess) -> Finish:
         try:
             while child.is_running:
-                child.take_events(self._counts, self._sender.wake, until=time.monotonic() + PROGRESS_EVERY_S)
+                child.take_events(self._counts, self._sender.wake, for_s=PROGRESS_EVERY_S)
                 self._report(child)
                 self._enforce(child)
         finally:

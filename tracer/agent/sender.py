@@ -18,13 +18,12 @@ ABANDONED = Finish("failed", "The agent ended before the recording did. The snap
 TOKEN_REFUSED = (401, 403)  # the host may get a new token: its snapshots are worth waiting for
 
 
-class Sender(threading.Thread):
-    """One thread, one request at a time, so that a slow line is not filled by several runs at once."""
+class Sender:
+    """`run` is for one thread: one request at a time, so that a slow line is not filled by several runs at once."""
 
     def __init__(self, client: SiteClient, spool: Spool) -> None:
-        super().__init__(name="sender", daemon=True)
         self._client, self._spool = client, spool
-        self._wake, self._stopping = threading.Event(), threading.Event()
+        self._wake, self._stopping, self._ended = threading.Event(), threading.Event(), threading.Event()
         self._recording: set[str] = set()
         self._failures = 0
 
@@ -49,8 +48,7 @@ class Sender(threading.Thread):
         """Send what can be sent in that time; the rest stays for the next start."""
         self._stopping.set()
         self._wake.set()
-        if self.is_alive():
-            self.join(timeout_s)
+        self._ended.wait(timeout_s)
 
     def run(self) -> None:
         while True:
@@ -58,6 +56,7 @@ class Sender(threading.Thread):
             self._wake.clear()
             pause_s = self._send_all()
             if is_last_round:
+                self._ended.set()
                 return
             if self._failures:
                 self._stopping.wait(pause_s)  # new snapshots don't make an absent site come back sooner

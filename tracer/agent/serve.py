@@ -4,7 +4,7 @@ One process of threads, each with one job, so that a slow answer to one holds up
 
     main        waits for SIGINT or SIGTERM, then ends the rest in order
     heartbeat   every HEARTBEAT_EVERY_S: what this host can do, which processes run
-    work        asks for the oldest queued run when nudged, when a recording has ended, and every POLL_EVERY_S
+    work        asks for the oldest queued run: when nudged, when a recording has ended, and every POLL_EVERY_S
     nudges      keeps the Celery worker running (a process, `listen`) and wakes `work` for each of its lines
     <run>       one for each recording: starts the process that traces (`child`), reports progress, passes on stop
     sender      sends the spool
@@ -70,18 +70,26 @@ class Agent:
         self._recordings: list[Recording] = []
         self._recordings_lock = threading.Lock()
         self._stopping, self._work = threading.Event(), threading.Event()
-        self._refusal: ClientError | None = None
+        self._is_asking = False  # by the clock: nothing had waked us
+        self._failure: Exception | None = None
 
     def run(self) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._on_signal)
-        threading.Thread(target=self._beat, name="heartbeat", daemon=True).start()
-        threading.Thread(target=self._take_work, name="work", daemon=True).start()
-        self._sender.start()
+        for name, job in (("heartbeat", self._beat), ("work", self._take_work), ("sender", self._sender.run)):
+            threading.Thread(target=self._guarded, args=(job,), name=name, daemon=True).start()
         self._stopping.wait()
         self._end()
-        if self._refusal is not None:
-            raise self._refusal
+        if self._failure is not None:
+            raise self._failure
+
+    def _guarded(self, job: Callable[[], None]) -> None:
+        """An agent that lacks one of its threads would look alive and do half its work: end, to be started again."""
+        try:
+            job()
+        except Exception as error:
+            self._failure = error
+            self._stopping.set()
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self._stopping.set()
@@ -89,10 +97,10 @@ class Agent:
     def _end(self) -> None:
         """Children first, so that no probe is left; then what they have written last."""
         logger.info("stopping")
-        self._nudges.stop()
         recordings = self._current()
         for recording in recordings:
             recording.shut_down()
+        self._nudges.stop()
         deadline = time.monotonic() + STOP_RECORDINGS_S
         for recording in recordings:
             recording.join(max(0, deadline - time.monotonic()))
@@ -118,7 +126,7 @@ class Agent:
     def _give_up_if_never_heard(self, error: ClientError) -> None:
         """A refused token at the start is a mistake for a person to mend; later it may be a token being renewed."""
         if error.is_final and not self._nudges.is_listening:
-            self._refusal = error
+            self._failure = error
             self._stopping.set()
 
     def _look_for_work(self) -> None:
@@ -129,7 +137,7 @@ class Agent:
             self._work.clear()
             if self._nudges.is_listening and len(self._current()) < self._options.concurrency:
                 self._take_one()
-            self._work.wait(POLL_EVERY_S)
+            self._is_asking = not self._work.wait(POLL_EVERY_S)
 
     def _take_one(self) -> None:
         """Claim the oldest queued run. Where another agent was faster or the site is away, a later question will do."""
@@ -152,6 +160,8 @@ class Agent:
             self._sender.release(folder)
             raise
         logger.info("%s: taken", run)
+        if self._is_asking:
+            self._nudges.note_missed()
         recording = Recording(self._client, self._sender, folder, claim, self._look_for_work)
         with self._recordings_lock:
             self._recordings.append(recording)

@@ -110,14 +110,17 @@ class RunFolder:
 
     def write_finish(self, finish: Finish) -> None:
         part = self.path / "finish.part"
-        part.write_text(json.dumps(asdict(finish)))
+        with open(part, "w", opener=_private) as file:
+            json.dump(asdict(finish), file)
+            file.flush()
+            os.fsync(file.fileno())
         part.rename(self.path / "finish.json")
 
     def finish(self) -> Finish | None:
         """None while the recording goes on, or when its agent ended before it did."""
         try:
             return Finish(**json.loads((self.path / "finish.json").read_text()))
-        except FileNotFoundError:
+        except (FileNotFoundError, ValueError, TypeError):
             return None
 
     def remove(self) -> None:

@@ -56,8 +56,13 @@ class TracingProcess:
     def is_overdue(self) -> bool:
         return self._kill_at is not None and time.monotonic() > self._kill_at
 
-    def take_events(self, counts: Counts, on_snapshot: Callable[[], None], *, until: float) -> None:
-        """Note what the child tells until then, or until it has ended."""
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def take_events(self, counts: Counts, on_snapshot: Callable[[], None], *, for_s: float) -> None:
+        """Note what the child tells for that long, or until it has ended."""
+        until = time.monotonic() + for_s
         while self.is_running and (left_s := until - time.monotonic()) > 0:
             try:
                 event = self._events.get(timeout=left_s)
