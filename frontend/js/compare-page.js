@@ -46,7 +46,6 @@ async function show() {
   }
   const { comparison } = page;
   const type = comparison.value_type;
-  if (page.type && page.type !== type.name) setText(part(root, "address-note"), `The value type ${page.type} of the link is not on both sides; ${type.name} is shown.`);
   page.type = type.name;
   showSides(comparison, type);
   showTypes(part(root, "types"), comparison.value_types, { chosen: type.name, totalOf: () => "", choose: chooseType });

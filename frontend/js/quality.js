@@ -19,7 +19,7 @@ const CAUSES = {
  * `run` has the events and losses while recording, which are newer than the snapshot's.
  */
 export function captureQuality(snapshot, run = {}) {
-  const capture = snapshot?.capture ?? {};
+  const capture = claimsOf(snapshot);
   const events = run.events || capture.events || 0;
   const lost = lostOf({ ...capture.lost, ...(run.isActive ? run.lost : {}) });
   const share = lost.count > 0 ? lost.count / (events + lost.count) : 0;
@@ -31,9 +31,25 @@ export function captureQuality(snapshot, run = {}) {
   };
 }
 
+// An upload writes its own capture, so each claim is taken only where it has the right form.
+function claimsOf(snapshot) {
+  const claimed = isRecord(snapshot?.capture) ? snapshot.capture : {};
+  const counts = ["events", "truncated_stacks", "unresolved_frames", "frames"].filter((key) => isCount(claimed[key])).map((key) => [key, claimed[key]]);
+  const words = ["collector", "allocator"].filter((key) => typeof claimed[key] === "string").map((key) => [key, claimed[key]]);
+  return {
+    ...Object.fromEntries([...counts, ...words]),
+    ...(isRecord(claimed.lost) ? { lost: claimed.lost } : {}),
+    notes: [claimed.notes ?? []].flat().filter((text) => typeof text === "string"),
+    probes: [claimed.probes ?? []].flat().filter((probe) => typeof probe?.symbol === "string"),
+  };
+}
+
+const isRecord = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+const isCount = (value) => Number.isSafeInteger(value) && value >= 0;
+
 /** Losses by cause as {count, causes: [[count, words]]}, largest first. */
 export function lostOf(byCause = {}) {
-  const causes = Object.entries(byCause).filter(([, count]) => count > 0).sort((a, b) => b[1] - a[1]);
+  const causes = Object.entries(byCause).filter(([, count]) => isCount(count) && count > 0).sort((a, b) => b[1] - a[1]);
   return { count: causes.reduce((sum, [, count]) => sum + count, 0), causes: causes.map(([cause, count]) => [count, CAUSES[cause] ?? cause.replaceAll("_", " ")]) };
 }
 
@@ -63,8 +79,8 @@ function figuresOf(capture, snapshot, lost, events) {
 function notesOf(capture, lost) {
   const notes = lost.causes.map(([count, words]) => `${formatPlural(count, "event was", "events were")} lost: ${words}.`);
   if (capture.allocator) notes.push(`The allocator is ${capture.allocator}.`);
-  if (capture.probes?.length) notes.push(`${formatPlural(capture.probes.length, "probe was", "probes were")} placed: ${capture.probes.map(({ symbol }) => symbol).join(", ")}.`);
-  return [...notes, ...(capture.notes ?? [])];
+  if (capture.probes.length) notes.push(`${formatPlural(capture.probes.length, "probe was", "probes were")} placed: ${capture.probes.map(({ symbol }) => symbol).join(", ")}.`);
+  return [...notes, ...capture.notes];
 }
 
 function bannerOf(capture, lost, share, events) {

@@ -34,6 +34,14 @@ test("a file that does not say what it lost is not called complete", () => {
   assert.deepEqual([captureQuality(snapshotOf({})).level, captureQuality(null).level], ["unknown", "unknown"]);
 });
 
+test("claims of an upload that have the wrong form are not taken", () => {
+  const hostile = { events: "many", lost: [1, 2], frames: -5, unresolved_frames: 1e300, truncated_stacks: null, notes: { a: 1 }, probes: [null, 7, { symbol: {} }], allocator: ["x"] };
+
+  const quality = captureQuality(snapshotOf(hostile));
+
+  assert.deepEqual([quality.level, quality.figures, quality.notes, quality.banner], ["unknown", [], [], null]);
+});
+
 test("while recording the newest losses count", () => {
   const quality = captureQuality(snapshotOf({ events: 10, lost: {} }), { isActive: true, events: 1000, lost: { failed_stack: 1 } });
 
