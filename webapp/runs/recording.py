@@ -11,10 +11,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 
 from tracer import protocol
-from webapp.hosts.abilities import processes_of
+from webapp.hosts.abilities import key_of, processes_of
 from webapp.hosts.models import Host
 from webapp.runs import states
-from webapp.runs.forms import DEFAULT_DURATION, NewRunForm, default_interval_s
+from webapp.runs.forms import DEFAULT_DURATION, DURATIONS, NewRunForm, default_interval_s
+from webapp.runs.models import Run
 from webapp.teams.access import person, project_or_404, require
 from webapp.teams.models import Project, Role
 
@@ -25,38 +26,69 @@ def new_run(request: HttpRequest, project: str) -> HttpResponse:
     found = project_or_404(request, project)
     require(found, person(request), Role.MEMBER)
     hosts = sorted(Host.objects.of_project(found), key=lambda host: (not host.is_reporting, host.name))
-    host = _chosen_host(hosts, request)
+    old = _run_to_repeat(request, found)
+    host = _chosen_host(hosts, request, old)
     if getattr(request, "htmx", False) and host is not None:
         return render(request, "runs/plan.html", {"plan": plan_of(request.GET.dict(), host)})
-    form = _form(request, host)
+    form = _form(request, host, old)
     if host is not None and form is not None and form.is_bound and form.is_valid():
         return redirect("run", _record(found, request, host, form))
     status = 422 if form is not None and form.errors else 200
     return render(request, "runs/new_run.html", _context(request, found, hosts, host, form), status=status)
 
 
-def _chosen_host(hosts: list[Host], request: HttpRequest) -> Host | None:
+def _run_to_repeat(request: HttpRequest, project: Project) -> Run | None:
+    """The run that "Record again" came from."""
+    if "again" not in request.GET:
+        return None
+    return Run.objects.visible_to(request.user).filter(project=project, run_id=request.GET["again"]).first()
+
+
+def _chosen_host(hosts: list[Host], request: HttpRequest, old: Run | None) -> Host | None:
     """The one asked for; else the first that reports, since nothing can be recorded on another."""
     asked = request.POST.get("host") or request.GET.get("host")
-    return next((host for host in hosts if host.host_id == asked), hosts[0] if hosts else None)
+    fits = [host for host in hosts if host.host_id == asked or (old is not None and host.pk == old.host_id)]
+    return next(iter(fits or hosts), None)
 
 
-def _form(request: HttpRequest, host: Host | None) -> NewRunForm | None:
+def _form(request: HttpRequest, host: Host | None, old: Run | None) -> NewRunForm | None:
     if host is None:
         return None
     if request.method == "POST":
         return NewRunForm(request.POST, host=host)
-    return NewRunForm(host=host, initial=_initial(request, host))
+    return NewRunForm(host=host, initial=_initial(request, host, old))
 
 
-def _initial(request: HttpRequest, host: Host) -> dict[str, Any]:
-    """From a link such as "Record again"; the first collector that the host can run is chosen."""
-    names = ("process", "collector", "duration", "own_duration", "snapshot_every", "service", "deploy", "labels")
-    initial: dict[str, Any] = {name: request.GET[name] for name in names if request.GET.get(name)}
+FROM_LINK = ("process", "collector", "duration", "own_duration", "snapshot_every", "service", "deploy", "labels")
+
+
+def _initial(request: HttpRequest, host: Host, old: Run | None) -> dict[str, Any]:
+    """From the link, or from the run to repeat; the first collector that the host can run is chosen."""
+    initial: dict[str, Any] = _as_before(old, host) if old is not None else {}
+    initial |= {name: request.GET[name] for name in FROM_LINK if request.GET.get(name)}
     initial.setdefault("duration", DEFAULT_DURATION)
     able = [name for name in protocol.COLLECTORS if host.facts.get("collectors", {}).get(name) == ""]
     initial.setdefault("collector", able[0] if able else "")
     return initial
+
+
+def _as_before(old: Run, host: Host) -> dict[str, Any]:
+    """All of an old run that can be had again; a process that was restarted is found by its command."""
+    same = [
+        row for row in host.processes if (row["pid"], row.get("start_time")) == (old.pid, old.spec.get("start_time"))
+    ]
+    same += [row for row in host.processes if row.get("command") and row["command"] == old.command]
+    seconds = f"{old.duration_s:g}" if old.duration_s else DEFAULT_DURATION  # an upload has none
+    is_preset = seconds in dict(DURATIONS)
+    return {
+        "process": key_of(same[0]) if same else "",
+        "collector": old.collector,
+        "duration": seconds if is_preset else "own",
+        "own_duration": "" if is_preset else seconds,
+        "service": old.service,
+        "deploy": old.deploy,
+        "labels": ", ".join(f"{key}={text}" for key, text in old.labels.items()),
+    }
 
 
 def _record(project: Project, request: HttpRequest, host: Host, form: NewRunForm) -> str:

@@ -24,6 +24,10 @@ def filled_in(host: Host, **changes: str) -> dict[str, str]:
     return {name: value for name, value in (form | changes).items() if value != "absent"}
 
 
+def checked_in(page: Any) -> set[str]:
+    return {box.attributes["value"] for box in page.all("input", type="radio") if "checked" in box.attributes}
+
+
 def test_it_queues_the_run_that_was_asked_for_and_shows_it(
     story: Any, live_host: Host, as_user: Callable[[User], Client]
 ) -> None:
@@ -108,8 +112,7 @@ def test_what_was_chosen_stays_chosen_after_an_error(
 
     page = page_of(as_user(story.bob).post(NEW_RUN, form))
 
-    checked = {box.attributes["value"] for box in page.all("input", type="radio") if "checked" in box.attributes}
-    assert checked == {"4711-1234", "brk", "600"}
+    assert checked_in(page) == {"4711-1234", "brk", "600"}
     assert page.one("input", name="service").attributes["value"] == "search"
     assert page.one("input", name="labels").attributes["aria-invalid"] == "true"
 
@@ -178,8 +181,7 @@ def test_it_can_be_filled_in_by_a_link(story: Any, live_host: Host, get: Callabl
 
     page = get(story.bob, f"{NEW_RUN}?{query}")
 
-    checked = {box.attributes["value"] for box in page.all("input", type="radio") if "checked" in box.attributes}
-    assert checked == {"880-2", "mmap", "600"}
+    assert checked_in(page) == {"880-2", "mmap", "600"}
     assert page.one("input", name="labels").attributes["value"] == "load=replay"
 
 
@@ -215,3 +217,54 @@ def test_many_hosts_are_a_menu_instead_of_a_switch(story: Any, live_host: Host, 
     options = page.all("option")
     assert options[0].text == "web-1" and "selected" in options[0].attributes
     assert options[1].text == "web-2, silent"
+
+
+@pytest.fixture
+def repeated(
+    story: Any, live_host: Host, get: Callable[..., Any], queued_run: Callable[..., Run]
+) -> Callable[..., Any]:
+    """The form as "Record again" of a run of search-api opens it."""
+
+    def open_form(**options: Any) -> Any:
+        facts: dict[str, Any] = {
+            "collector": "brk",
+            "service": "search",
+            "deploy": "v1",
+            "labels": {"a": "1", "b": "2"},
+        }
+        run = queued_run(**facts | options)
+        return get(story.bob, f"{NEW_RUN}?again={run.run_id}")
+
+    return open_form
+
+
+def test_record_again_asks_for_the_same_once_more(repeated: Callable[..., Any]) -> None:
+    page = repeated(duration_s=600.0)
+
+    assert checked_in(page) == {"4711-1234", "brk", "600"}
+    filled = [page.one("input", name=name).attributes["value"] for name in ("service", "deploy", "labels")]
+    assert filled == ["search", "v1", "a=1, b=2"]
+
+
+def test_record_again_keeps_a_length_of_its_own(repeated: Callable[..., Any]) -> None:
+    page = repeated(duration_s=90.0)
+
+    assert "own" in checked_in(page)
+    assert page.one("input", name="own_duration").attributes["value"] == "90"
+
+
+def test_record_again_finds_a_restarted_process_by_its_command(live_host: Host, repeated: Callable[..., Any]) -> None:
+    restarted = [row | {"pid": row["pid"] + 1, "start_time": row["start_time"] + 1} for row in live_host.processes]
+    Host.objects.filter(pk=live_host.pk).update(processes=restarted)
+
+    assert "4712-1235" in checked_in(repeated())
+
+
+def test_record_again_of_a_run_that_one_may_not_see_is_an_empty_form(
+    story: Any, live_host: Host, get: Callable[..., Any], listed_run: Callable[..., Run]
+) -> None:
+    foreign = listed_run(project=story.ads, service="secret")
+
+    page = get(story.bob, f"{NEW_RUN}?again={foreign.run_id}")
+
+    assert page.one("input", name="service").attributes["value"] == ""
