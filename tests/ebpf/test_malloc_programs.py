@@ -102,6 +102,19 @@ def test_a_preloaded_allocator_is_followed_instead_of_the_c_librarys(launch, rec
     assert recorded.values("serve_requests") == (0, 0, 1009 * 32, 1009)
 
 
+def test_an_operator_new_that_calls_no_malloc_is_followed_to_all_its_ends(launch, record, programs):
+    recorded = record(launch("constructions", LD_PRELOAD=str(programs / "libown_new.so")), "malloc")
+
+    assert recorded.capture["allocator"] == "libown_new.so"
+    assert recorded.values("keep_small") == (17 * 8, 17, 17 * 8, 17)
+    assert recorded.values("keep_large") == (11 * 200, 11, 11 * 200, 11)
+    assert recorded.values("delete_all") == (0, 0, 23 * 200, 23)
+    assert recorded.tails("keep_small") == {("operator new",)}
+    assert recorded.tails("keep_large") == {("operator new[]",)}
+    assert recorded.tails("keep_after_bad_alloc") >= {("operator new[]",)}
+    assert recorded.capture["lost"] == {}
+
+
 @pytest.mark.parametrize("name", ["library_user", "library_user-fixed"])
 def test_functions_of_a_shared_library_and_of_its_user_are_named(launch, record, name):
     recorded = record(launch(name), "malloc")

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Mapping as Map
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from tracer.bpf.exits import exits
 from tracer.bpf.placement import ARGUMENT_REGISTERS, SCANNED_BYTES, Placement, placements
 from tracer.process.address_space import AddressSpace
 from tracer.process.maps import Mapping
 from tracer.symbols.elf import ElfError, ElfFile, Symbol
+from tracer.symbols.spans import FunctionSpans
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,7 @@ class Site:
     placements: tuple[Placement, ...]
     allocator: Allocator | None  # None: it takes memory back
     span: range  # of its code in the process, as addresses
+    rets: tuple[int, ...] = ()  # of an operator new that makes its blocks itself: its ret instructions
 
     @property
     def cookie(self) -> int:
@@ -87,11 +90,13 @@ class Site:
             return 0
         known = self.allocator
         positions = known.size << 8 | known.factor << 12 | known.block << 16 | known.result << 20
-        return LEAVES.index(known.leaf) | positions | _SYMBOLS.index(self.symbol) << 24
+        symbol = _SYMBOLS.index(self.symbol) << 24
+        return LEAVES.index(known.leaf) | positions | symbol | bool(self.rets) << 32
 
     @property
     def is_new(self) -> bool:
-        return self.allocator is not None and self.allocator.is_new
+        """An operator new that takes its blocks from another allocator function."""
+        return self.allocator is not None and self.allocator.is_new and not self.rets
 
 
 def sites(space: AddressSpace) -> Iterator[Site]:
@@ -109,8 +114,10 @@ def _sites_of(space: AddressSpace, mapping: Mapping) -> Iterator[Site]:
         return
     try:
         with ElfFile(fd) as elf:
-            for symbol in _allocator_symbols(elf, mapping.module):
-                yield _site(space, mapping, path, elf, symbol)
+            symbols = list(_allocator_symbols(elf, mapping.module))
+            rets = _RetFinder(elf, symbols)
+            for symbol in symbols:
+                yield replace(_site(space, mapping, path, elf, symbol), rets=rets.of(symbol))
     except ElfError:
         return  # a font or an archive can be mapped executable by mistake; it has no functions
 
@@ -133,6 +140,40 @@ def _site(space: AddressSpace, mapping: Mapping, path: str, elf: ElfFile, symbol
     address = space.address_of(mapping.file_id, start) or 0
     span = range(address, address + symbol.size)
     return Site(mapping.module, path, symbol.name, start, tuple(places), allocator, span)
+
+
+class _RetFinder:
+    """Ret instructions, as file offsets, of the operators new of a file that has a malloc, and whose new calls none."""
+
+    def __init__(self, elf: ElfFile, symbols: list[Symbol]) -> None:
+        self._elf = elf
+        self._mallocs = {symbol.address for symbol in symbols if _is_malloc(symbol.name)}
+        self._spans: FunctionSpans | None = None
+        # A statically linked program has no search table, but its symbols.
+        self._span_by_start = {
+            known.address: range(known.address, known.address + known.size)
+            for known in (elf.functions() if self._mallocs else ())
+        }
+
+    def of(self, symbol: Symbol) -> tuple[int, ...]:
+        if not self._mallocs or symbol.name not in ALLOCATORS or _is_malloc(symbol.name):
+            return ()
+        found = exits(symbol.address, span_at=self._span_at, code_of=self._code_of)
+        if found is None or found.callees & self._mallocs:
+            return ()
+        return tuple(self._elf.file_offset(address) for address in found.returns)
+
+    def _span_at(self, address: int) -> range | None:
+        if self._spans is None:
+            self._spans = self._elf.spans()
+        return self._spans.span_at(address) or self._span_by_start.get(address)
+
+    def _code_of(self, span: range) -> bytes:
+        return self._elf.code(span.start, len(span))
+
+
+def _is_malloc(name: str) -> bool:
+    return name in ALLOCATORS and not ALLOCATORS[name].is_new
 
 
 def _names(module: str) -> Iterator[str]:

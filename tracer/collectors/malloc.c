@@ -7,7 +7,8 @@
  *
  * Operator new gets no return probe: that puts the kernel's trampoline in place of the return address, and an exception
  * can't be unwound through it, so a program that catches bad_alloc would be ended. Instead its entry notes who called,
- * and the malloc that it makes is told apart by where that one returns to.
+ * and the malloc that it makes is told apart by where that one returns to. An allocator whose operator new calls no malloc
+ * has probes on that function's ret instructions.
  *
  * It cannot see memory that a program takes from the system without these functions, pools carved out of one
  * block, and blocks that were allocated before the recording.
@@ -23,6 +24,7 @@
 #define BLOCK_ARGUMENT(cookie) (((u32)(cookie) >> 16) & 0xf)
 #define RESULT_ARGUMENT(cookie) (((u32)(cookie) >> 20) & 0xf)
 #define SYMBOL(cookie) (((u32)(cookie) >> 24) & 0xff)
+#define IS_LEFT_BY_RET(cookie) ((u32)((cookie) >> 32))
 
 #define OVERFLOW (~0ULL)
 
@@ -39,7 +41,9 @@ struct call {
   u32 has_block; /* the old block of a realloc was ours */
   struct block block;
   u64 caller; /* of the operator new that made this call, else 0 */
+  u64 return_address; /* where no trampoline takes its place, else 0 */
   u32 writes_result;
+  u32 symbol;
 };
 
 struct operator_new {
@@ -109,18 +113,26 @@ static __always_inline void add_allocated(u64 stack, u64 bytes) {
   __sync_fetch_and_add(&sums->allocated_objects, 1);
 }
 
-/* While a probed call is under way, the kernel keeps its own trampoline, the start of a page, where the return address
- * was. If it isn't there any more, the call was left by an exception or a longjmp. */
-static __always_inline bool is_under_way(struct call *call) {
-  u64 return_address = 0;
-  bpf_probe_read_user(&return_address, sizeof(return_address), (void *)call->sp);
-  return return_address && !(return_address & 4095);
-}
-
 static __always_inline u64 return_address(struct pt_regs *context) {
   u64 address = 0;
   bpf_probe_read_user(&address, sizeof(address), (void *)context->sp);
   return address;
+}
+
+/* While a call with a return probe is under way, the kernel keeps its own trampoline, the start of a page, where the
+ * return address was; otherwise that address itself is there. If not, the call was left by an exception or a longjmp. */
+static __always_inline bool is_under_way(struct call *call) {
+  u64 found = 0;
+  bpf_probe_read_user(&found, sizeof(found), (void *)call->sp);
+  return call->return_address ? found == call->return_address : found && !(found & 4095);
+}
+
+/* Whether a thread that enters a function is still inside the call that it entered before. An equal sp is a tail call
+ * (reallocarray jumps to realloc, new[] to new), or the same call again after the first one threw. */
+static __always_inline bool is_inside(struct pt_regs *context, struct call *outer, u64 cookie) {
+  if (context->sp > outer->sp || !is_under_way(outer))
+    return false;
+  return context->sp < outer->sp || outer->symbol != SYMBOL(cookie);
 }
 
 int on_enter_new(struct pt_regs *context) {
@@ -142,12 +154,14 @@ int on_enter_new(struct pt_regs *context) {
   return 0;
 }
 
-/* A call that operator new makes counts as that one's: its size, its name, its caller. */
+/* A call that operator new makes, or that it ends with by a jump, counts as that one's: its size, its name, its caller. */
 static __always_inline void credit_operator_new(struct pt_regs *context, u64 thread, struct call *call) {
-  if (!IN_OPERATOR_NEW(return_address(context)))
-    return;
+  u64 caller = return_address(context);
   struct operator_new *outer = news.lookup(&thread);
   if (!outer)
+    return;
+  bool is_jump = outer->sp == context->sp && outer->return_address == caller && outer->symbol != call->symbol;
+  if (!is_jump && !IN_OPERATOR_NEW(caller))
     return;
   call->bytes = outer->bytes;
   call->function = outer->function;
@@ -164,19 +178,20 @@ static __always_inline void restore_block(struct call *call) {
 int on_enter(struct pt_regs *context) {
   if (!is_recorded())
     return 0;
-  u64 thread = bpf_get_current_pid_tgid();
+  u64 thread = bpf_get_current_pid_tgid(), cookie = bpf_get_attach_cookie(context);
   struct call *outer = calls.lookup(&thread);
   if (outer) {
-    /* An equal sp is a tail call: reallocarray jumps to realloc. */
-    if (context->sp <= outer->sp && is_under_way(outer))
+    if (is_inside(context, outer, cookie))
       return 0;
     count(COUNT_ABANDONED);
     restore_block(outer);
   }
-  u64 cookie = bpf_get_attach_cookie(context);
   struct call call = {};
   call.sp = context->sp;
   call.function = FUNCTION(cookie);
+  call.symbol = SYMBOL(cookie);
+  if (IS_LEFT_BY_RET(cookie))
+    call.return_address = return_address(context);
   call.bytes = requested_bytes(context, cookie);
   call.argument = argument(context, BLOCK_ARGUMENT(cookie));
   if (call.argument) {
@@ -217,19 +232,23 @@ static __always_inline void on_refused(struct call *call) {
     add_freed(call->block.stack, call->block.bytes); /* realloc(block, 0) is a free */
 }
 
-int on_return(struct pt_regs *context) {
-  if (!is_recorded())
-    return 0;
+/* The outermost call of this thread, taken out of the map if it is the one that leaves with this stack pointer. */
+static __always_inline bool take_call(u64 sp, struct call *call) {
   u64 thread = bpf_get_current_pid_tgid();
   struct call *entered = calls.lookup(&thread);
-  if (!entered || context->sp != entered->sp + 8)
-    return 0; /* entered before the recording, or an inner call */
-  struct call call = *entered;
+  if (!entered || entered->sp != sp)
+    return false; /* entered before the recording, or an inner call */
+  *call = *entered;
   calls.delete(&thread);
+  return true;
+}
+
+static __always_inline void finish(struct pt_regs *context, struct call *finished) {
+  struct call call = *finished;
   u64 address = resulting_block(context, &call);
   if (!address) {
     on_refused(&call);
-    return 0;
+    return;
   }
   if (call.has_block)
     add_freed(call.block.stack, call.block.bytes);
@@ -243,6 +262,23 @@ int on_return(struct pt_regs *context) {
     count(COUNT_ALLOCATION_MAP_FULL);
     add_freed(block.stack, block.bytes);
   }
+}
+
+int on_return(struct pt_regs *context) {
+  struct call call;
+  if (is_recorded() && take_call(context->sp - 8, &call))
+    finish(context, &call);
+  return 0;
+}
+
+/* At a ret of an operator new: the return address is still on the stack, and no frame leads to it. */
+int on_ret(struct pt_regs *context) {
+  struct call call;
+  if (!is_recorded() || !take_call(context->sp, &call))
+    return 0;
+  if (!call.caller)
+    call.caller = return_address(context);
+  finish(context, &call);
   return 0;
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
@@ -29,7 +30,7 @@ _SOURCES = (HERE / "target.h", HERE / "stacks.h", Path(__file__).with_suffix(".c
 # Functions of malloc.c and the sites that they are attached to. Entry and return probe sit on one instruction: at
 # different ones the earlier would hide the return address from the later.
 _FUNCTIONS: dict[str, Callable[[Site], bool]] = {
-    "on_return": lambda site: site.allocator is not None and not site.is_new,
+    "on_return": lambda site: site.allocator is not None and not site.allocator.is_new,
     "on_enter": lambda site: site.allocator is not None and not site.is_new,
     "on_enter_new": lambda site: site.is_new,
     "on_free": lambda site: site.allocator is None,
@@ -50,6 +51,7 @@ class MallocCollector:
             multi_links=None if option(spec, "multi_links") else False,
         )  # fmt: skip
         self._probes: list[Probe] = []
+        self._rets: defaultdict[str, set[int]] = defaultdict(set)  # probed already, by file: functions can share them
         try:
             for path, group in groupby(found, key=lambda site: site.path):
                 self._attach(path, list(group))
@@ -119,20 +121,26 @@ class MallocCollector:
         try:
             for function, is_wanted in _FUNCTIONS.items():
                 points = [(site.start + place.offset, site.cookie) for site, place in placed if is_wanted(site)]
-                if points:
-                    attached += self._program.attach_uprobes(
-                        function, path, points, pid=self._pid, is_return=function == "on_return"
-                    )
+                attached += self._attached(function, path, points)
+            rets = {ret for site, _ in placed for ret in site.rets} - self._rets[path]
+            attached += self._attached("on_ret", path, [(ret, 0) for ret in sorted(rets)])
+            self._rets[path] |= rets
         except OSError:
             self._program.detach(attached)
             raise
         self._probes += [Probe(site.module, site.symbol, place.offset, place.kind) for site, place in placed]
 
+    def _attached(self, function: str, path: str, points: list[tuple[int, int]]) -> list[int]:
+        if not points:
+            return []
+        is_return = function == "on_return"
+        return self._program.attach_uprobes(function, path, points, pid=self._pid, is_return=is_return)
+
 
 def _at_return(raw: RawStack) -> CapturedStack:
     """The allocator has just returned, so even the first address is one that a call returns to.
 
-    What malloc returns to may be operator new: then `top` is the one that called that, and frames before it are its own.
+    What malloc returns to may be operator new: then `top` is what called that one, and frames before it are its own.
     """
     frames = raw.frames
     if raw.top:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from tracer.symbols.spans import FunctionSpans
+
 _SYMBOL = struct.Struct("=IBBHQQ")  # Elf64_Sym: name, information, other, section, value, size
 _FUNCTION, _INDIRECT_FUNCTION = 2, 10  # STT_FUNC, STT_GNU_IFUNC
 _UNDEFINED = 0
@@ -87,6 +89,11 @@ class ElfFile:
     def exported_functions(self) -> dict[str, Symbol]:
         """By name: the functions that others may call, and a whole executable's global ones."""
         return {symbol.name: symbol for symbol in self.functions() if not symbol.is_local}
+
+    def spans(self) -> FunctionSpans:
+        for segment in self._elf.iter_segments("PT_GNU_EH_FRAME"):
+            return FunctionSpans(segment.data(), segment["p_vaddr"], self.code)
+        return FunctionSpans(b"", 0, self.code)
 
     def code(self, address: int, count: int) -> bytes:
         self._stream.seek(self.file_offset(address))
