@@ -151,7 +151,7 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def make_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., LiveSite]]:
     """Starts sites: `make_site(database_url=…, redis_url=…)`; SQLite and the file broker by default."""
     started: list[LiveSite] = []

@@ -17,10 +17,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import httpx
 import psutil
 import pytest
 
-from tests.site_fixture import make_site  # noqa: F401 - a fixture
+from tests.site_fixture import LiveSite, Story, make_site
+
+__all__ = ["make_site"]  # a fixture
 
 MEMFLAME = Path(sys.executable).with_name("memflame")
 
@@ -194,3 +197,22 @@ def wait_until() -> Callable[..., Any]:
         return found
 
     return wait
+
+
+@pytest.fixture(scope="session")
+def live_site(make_site: Callable[..., LiveSite]) -> LiveSite:
+    """The real site on SQLite and files; `story` starts it."""
+    return make_site()
+
+
+@pytest.fixture(scope="session")
+def story(live_site: LiveSite) -> Story:
+    story = live_site.prepare()
+    live_site.start()
+    return story
+
+
+@pytest.fixture(scope="session")
+def alice(live_site: LiveSite, story: Story) -> Iterator[httpx.Client]:
+    with live_site.person(story) as browser:
+        yield browser

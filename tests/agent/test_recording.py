@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,24 +22,6 @@ from tracer.client import ClientError, SiteClient
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 LEAKED_BYTES = 23 * 4096  # leaky.c: leak_cache
-
-
-@pytest.fixture(scope="module")
-def site(make_site: Callable[..., LiveSite]) -> LiveSite:
-    return make_site()
-
-
-@pytest.fixture(scope="module")
-def story(site: LiveSite) -> Story:
-    story = site.prepare()
-    site.start()
-    return story
-
-
-@pytest.fixture(scope="module")
-def alice(site: LiveSite, story: Story) -> Iterator[httpx.Client]:
-    with site.person(story) as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -62,15 +44,15 @@ def leaky(leaky_program: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.fixture
-def agent(site: LiveSite, story: Story, start_agent: Any) -> Any:
-    return start_agent(site.url, "--broker", site.broker, token=story.agent_token)
+def agent(live_site: LiveSite, story: Story, start_agent: Any) -> Any:
+    return start_agent(live_site.url, "--broker", live_site.broker, token=story.agent_token)
 
 
 class Recording:
     """A run asked for on the New-run page."""
 
-    def __init__(self, site: LiveSite, story: Story, alice: httpx.Client) -> None:
-        self._site, self._story, self._alice = site, story, alice
+    def __init__(self, live_site: LiveSite, story: Story, alice: httpx.Client) -> None:
+        self._site, self._story, self._alice = live_site, story, alice
         self.run = ""
 
     def ask_for(self, pid: int, *, duration_s: float, snapshot_every_s: float) -> Recording:
@@ -115,8 +97,8 @@ class Recording:
 
 
 @pytest.fixture
-def recording(site: LiveSite, story: Story, alice: httpx.Client) -> Recording:
-    return Recording(site, story, alice)
+def recording(live_site: LiveSite, story: Story, alice: httpx.Client) -> Recording:
+    return Recording(live_site, story, alice)
 
 
 def bpf_ids(pid: int) -> tuple[set[int], set[int]]:
@@ -164,7 +146,7 @@ def test_a_run_is_claimed_recorded_and_ready_with_the_bytes_that_were_leaked(
 
 @pytest.mark.ebpf
 def test_cancel_takes_the_probes_away_within_two_seconds(
-    site: LiveSite, agent: Any, recording: Recording, leaky: Any
+    live_site: LiveSite, agent: Any, recording: Recording, leaky: Any
 ) -> None:
     recording.ask_for(leaky.pid, duration_s=60, snapshot_every_s=1)
     recording.wait_for("recording")
@@ -174,11 +156,11 @@ def test_cancel_takes_the_probes_away_within_two_seconds(
 
     begin = time.monotonic()
     recording.order("cancel")
-    site.wait_until(lambda: not is_loaded(ids))
+    live_site.wait_until(lambda: not is_loaded(ids))
 
     assert time.monotonic() - begin < 2
     assert recording.view()["state"] == "cancelled"
-    site.wait_until(lambda: Spool(agent.spool).folders() == [])
+    live_site.wait_until(lambda: Spool(agent.spool).folders() == [])
 
 
 @pytest.mark.ebpf
@@ -229,7 +211,7 @@ def test_an_agent_that_is_told_to_stop_sends_its_last_snapshot_first(
 
 @pytest.mark.ebpf
 def test_a_killed_agent_fails_its_run_keeps_what_it_sent_and_sends_the_rest_when_it_is_back(
-    site: LiveSite, story: Story, agent: Any, recording: Recording, leaky: Any, start_agent: Any
+    live_site: LiveSite, story: Story, agent: Any, recording: Recording, leaky: Any, start_agent: Any
 ) -> None:
     recording.ask_for(leaky.pid, duration_s=300, snapshot_every_s=1)
     recording.wait_for("recording")
@@ -239,7 +221,7 @@ def test_a_killed_agent_fails_its_run_keeps_what_it_sent_and_sends_the_rest_when
     tell(leaky)
 
     agent.stop(signal.SIGKILL)
-    site.wait_until(lambda: not is_loaded(ids))
+    live_site.wait_until(lambda: not is_loaded(ids))
     view = recording.wait_for("failed")
 
     assert "was last heard at" in view["reason"]
@@ -247,19 +229,21 @@ def test_a_killed_agent_fails_its_run_keeps_what_it_sent_and_sends_the_rest_when
     sent = len(view["snapshots"])
     assert sent >= 1
 
-    start_agent(site.url, token=story.agent_token, spool=agent.spool)
+    start_agent(live_site.url, token=story.agent_token, spool=agent.spool)
 
     recording.wait_for_snapshots(sent + 1)
-    site.wait_until(lambda: recording.view()["snapshots"][-1]["totals"].get("outstanding_bytes") == LEAKED_BYTES)
-    site.wait_until(lambda: Spool(agent.spool).folders() == [])
+    live_site.wait_until(lambda: recording.view()["snapshots"][-1]["totals"].get("outstanding_bytes") == LEAKED_BYTES)
+    live_site.wait_until(lambda: Spool(agent.spool).folders() == [])
 
 
 @pytest.mark.ebpf
 def test_more_runs_than_the_agent_may_record_at_once_wait(
-    site: LiveSite, story: Story, alice: httpx.Client, start_agent: Any, leaky: Any
+    live_site: LiveSite, story: Story, alice: httpx.Client, start_agent: Any, leaky: Any
 ) -> None:
-    agent = start_agent(site.url, "--broker", site.broker, "--concurrency", "2", token=story.agent_token)
-    asked = [Recording(site, story, alice).ask_for(leaky.pid, duration_s=60, snapshot_every_s=30) for _ in range(3)]
+    agent = start_agent(live_site.url, "--broker", live_site.broker, "--concurrency", "2", token=story.agent_token)
+    asked = [
+        Recording(live_site, story, alice).ask_for(leaky.pid, duration_s=60, snapshot_every_s=30) for _ in range(3)
+    ]
     for recording in asked[:2]:
         recording.wait_for("recording")
 
@@ -272,9 +256,9 @@ def test_more_runs_than_the_agent_may_record_at_once_wait(
 
 
 def test_of_two_agents_that_claim_one_run_one_wins(
-    site: LiveSite, story: Story, alice: httpx.Client, recording: Recording
+    live_site: LiveSite, story: Story, alice: httpx.Client, recording: Recording
 ) -> None:
-    client = SiteClient(site.url, story.agent_token)
+    client = SiteClient(live_site.url, story.agent_token)
     process = {"pid": os.getpid(), "command": "pytest", "user": "", "rss_bytes": 1, "started_at": ""}
     start_time = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
     client.heartbeat("0", {"collectors": {"malloc": ""}}, [{**process, "start_time": start_time}])
