@@ -49,7 +49,8 @@ def _database() -> str:
 def _migrations() -> str:
     executor = MigrationExecutor(connection)
     waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    return f"{len(waiting)} migrations are not applied, run manage.py migrate" if waiting else ""
+    names = ", ".join(f"{migration.app_label}.{migration.name}" for migration, _ in waiting)
+    return f"not applied: {names}; run manage.py migrate" if names else ""
 
 
 def _storage() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import time
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,15 +12,17 @@ from typing import Any
 
 import orjson
 from channels.db import database_sync_to_async
-from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.contrib.auth.models import AnonymousUser
+from django.db import DatabaseError
 from django.utils import timezone
 
 from webapp.runs.models import Run
 from webapp.runs.notify import group_of
 from webapp.runs.runview import progress_view, snapshot_views, value_types_view
 from webapp.teams.models import User
+
+log = logging.getLogger(__name__)
 
 LOOK_EVERY_S = 0.5  # while the run is active; notices of the channel layer come on top
 IDLE_LOOK_EVERY_S = 5.0  # a late snapshot may still come
@@ -41,7 +44,8 @@ class RunConsumer(AsyncWebsocketConsumer):
     async def connect(self) -> None:
         self.user: User | AnonymousUser = self.scope["user"]
         self.run_id: str = self.scope["url_route"]["kwargs"]["run_id"]
-        self.seen, self.nudged, self.loop_task = Seen(), asyncio.Event(), None
+        self.seen, self.nudged, self.is_active = Seen(), asyncio.Event(), True
+        self.loop_task: asyncio.Task[None] | None = None
         if not await self._may_see():
             await self.close(code=NOT_VISIBLE)
             return
@@ -57,7 +61,6 @@ class RunConsumer(AsyncWebsocketConsumer):
                 await self.loop_task
         if self.channel_layer is not None:
             await self.channel_layer.group_discard(group_of(self.run_id), self.channel_name)
-        raise StopConsumer
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Nothing is expected."""
@@ -66,17 +69,22 @@ class RunConsumer(AsyncWebsocketConsumer):
         self.nudged.set()
 
     async def _send_changes(self) -> None:
-        checked_at = time.monotonic()
+        check_at = time.monotonic() + PERMISSION_EVERY_S
         while True:
             self.nudged.clear()
-            message = await self._look()
-            if message is None or (time.monotonic() - checked_at > PERMISSION_EVERY_S and not await self._may_see()):
+            is_due = time.monotonic() > check_at
+            try:
+                message = None if is_due and not await self._may_see() else await self._look()
+            except DatabaseError as error:
+                log.warning("the open page of %s is told later: %s", self.run_id, error)
+                message = {}
+            if message is None:
                 await self.close(code=NOT_VISIBLE)
                 return
-            if time.monotonic() - checked_at > PERMISSION_EVERY_S:
-                checked_at = time.monotonic()
+            if is_due:
+                check_at = time.monotonic() + PERMISSION_EVERY_S
             if message:
-                await self.send(bytes_data=None, text_data=orjson.dumps(message).decode())
+                await self.send(text_data=orjson.dumps(message).decode())
             await self._wait()
 
     async def _wait(self) -> None:

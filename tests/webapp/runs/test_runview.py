@@ -1,0 +1,62 @@
+"""The RunView: one shape for page, API and socket, in a fixed number of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from webapp.runs.models import Payload, Run
+
+
+def test_it_tells_all_that_the_run_page_shows(ci: Any, recorded_run: Callable[..., Run]) -> None:
+    run = recorded_run(service="api", deploy="v42", labels={"region": "eu"})
+
+    view = ci.get(f"/runs/{run.run_id}").json()
+
+    assert view["run"] == run.run_id
+    assert view["title"] == view["command"] == "search-api --port 80"
+    assert (view["project"], view["service"], view["deploy"]) == ("search-api", "api", "v42")
+    assert (view["collector"], view["collector_title"]) == ("malloc", "Allocator calls")
+    assert (view["host"], view["pid"], view["created_by"]) == ("web-1", 4711, "alice")
+    assert (view["state"], view["elapsed_s"], view["duration_s"], view["events"]) == ("ready", 10.0, 10.0, 300)
+    assert (view["labels"], view["is_preview"], view["expected_snapshots"]) == ({"region": "eu"}, False, 1)
+    assert view["payload_url"] == f"/runs/{run.run_id}/payload/{{seq}}/{{value_type}}/{{tag}}/{{stage}}"
+    assert view["value_types"][0] == {
+        "name": "outstanding_bytes", "unit": "bytes", "kind": "level", "is_signed": False, "is_float": False,
+        "meaning": "Bytes allocated while tracing and not freed yet",
+    }  # fmt: skip
+
+
+def test_a_snapshot_carries_totals_and_the_tags_of_its_payloads(ci: Any, recorded_run: Callable[..., Run]) -> None:
+    run = recorded_run()
+
+    (snapshot,) = ci.get(f"/runs/{run.run_id}").json()["snapshots"]
+
+    payload = Payload.objects.get(snapshot__run=run, value_type="outstanding_bytes")
+    assert (snapshot["seq"], snapshot["revision"], snapshot["nodes"], snapshot["error"]) == (1, 1, 9, "")
+    assert snapshot["totals"]["outstanding_bytes"] == 98432
+    assert snapshot["tags"]["outstanding_bytes"] == [f"1-{payload.content_hash}", True]
+    assert snapshot["capture"]["command"] == "search-api --port 80"
+
+
+def test_its_queries_do_not_grow_with_the_snapshots(
+    ci: Any, recorded_run: Callable[..., Run], snapshot_of: Callable[..., Any], django_assert_num_queries: Any
+) -> None:
+    run = recorded_run()
+    for seq in range(2, 8):
+        snapshot_of(run, seq)
+    ci.get(f"/runs/{run.run_id}")  # marks the token as used, once a minute
+
+    with django_assert_num_queries(4):  # token, run, snapshots, payloads
+        view = ci.get(f"/runs/{run.run_id}").json()
+
+    assert len(view["snapshots"]) == 7
+
+
+def test_another_projects_token_finds_nothing(other_ci: Any, recorded_run: Callable[..., Run]) -> None:
+    run = recorded_run()
+
+    answer = other_ci.get(f"/runs/{run.run_id}")
+
+    assert answer.status_code == 404
+    assert answer.json() == {"error": f"There is no run '{run.run_id}' that you may see."}
