@@ -52,7 +52,7 @@ def _start_agent(site: LiveSite, story: Story, folder: Path) -> None:
     token.touch(0o600)
     token.write_text(story.agent_token)
     options = ["--server", site.url, "--broker", site.broker, "--token-file", str(token)]
-    site.start_process("agent", "-m", "tracer.commands", "agent", *options, "--spool", str(folder / "spool"))
+    site.start_process("agent", "-m", "tracer", "agent", *options, "--spool", str(folder / "spool"))
 
 
 def _ask_for_run(site: LiveSite, story: Story, person: httpx.Client, pid: int) -> str:
@@ -62,11 +62,10 @@ def _ask_for_run(site: LiveSite, story: Story, person: httpx.Client, pid: int) -
         "duration": "own", "own_duration": 4, "snapshot_every": 2,
     }  # fmt: skip
 
-    def location() -> str:  # not before a heartbeat has told the site of the process
-        answer = person.post(f"/p/{story.project}/record", data=form)
-        return answer.headers.get("Location", "") if answer.status_code == 302 else ""
-
-    return str(site.wait_until(location)).rpartition("/")[2]
+    site.wait_until(lambda: str(pid) in person.get(f"/p/{story.project}/hosts/{story.host_id}/processes").text)
+    answer = person.post(f"/p/{story.project}/record", data=form)
+    assert answer.status_code == 302, answer.text
+    return answer.headers["Location"].rpartition("/")[2]
 
 
 def _follow(site: LiveSite, story: Story, run: str) -> list[dict[str, Any]]:

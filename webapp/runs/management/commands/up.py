@@ -80,7 +80,7 @@ def _services(host: str, port: int, token_file: Path, *, with_demo: bool) -> lis
     python, manage = sys.executable, str(MANAGE_PY)
     uvicorn = [
         "-m", "uvicorn", "webapp.asgi:application", "--host", host, "--port", str(port), "--workers", "1",
-        "--no-server-header", "--no-access-log", "--timeout-graceful-shutdown", "1",
+        "--no-server-header", "--no-access-log", "--lifespan", "off", "--timeout-graceful-shutdown", "1",
     ]  # fmt: skip
     worker = ["-m", "celery", "-A", "webapp.celery", "worker", "-Q", "ingest", "-P", "solo", "-l", "warning"]
     services = [
