@@ -77,13 +77,12 @@ class UploadGate:
             return
         declared = _content_length(scope)
         if declared > self.max_bytes:
-            await _refuse(receive, send, 413, self._too_big(f"{declared:,}"))
+            await _refuse(scope, receive, send, 413, self._too_big(f"{declared:,}"))
         elif not _is_upload(scope):
             await self._count(scope, receive, send)
         elif self.slots.locked():
-            await _refuse(
-                receive, send, 503, f"The site takes no more uploads at once; try again in {RETRY_AFTER_S} s."
-            )
+            full = f"The site takes no more uploads at once; try again in {RETRY_AFTER_S} s."
+            await _refuse(scope, receive, send, 503, full)
         else:
             await self._take_slot(scope, receive, send)
 
@@ -101,9 +100,9 @@ class UploadGate:
         body = _Body(receive, self.max_bytes)
         await self.app(scope, body.receive, send)
         if body.arrived > self.max_bytes:
-            await _refuse(receive, send, 413, self._too_big(f"more than {self.max_bytes:,}"))
+            await _refuse(scope, receive, send, 413, self._too_big(f"more than {self.max_bytes:,}"))
         elif body.is_stalled:
-            await _refuse(receive, send, 408, f"No byte came for {IDLE_S:.0f} s; nothing was stored.")
+            await _refuse(scope, receive, send, 408, f"No byte came for {IDLE_S:.0f} s; nothing was stored.")
 
     def _too_big(self, amount: str) -> str:
         return f"The body has {amount} bytes, the limit is {self.max_bytes:,} bytes; nothing was stored."
@@ -118,10 +117,12 @@ def _content_length(scope: Scope) -> int:
     return int(text) if text.isdigit() else 0
 
 
-async def _refuse(receive: Receive, send: Send, status: int, sentence: str) -> None:
-    body = json.dumps({"error": sentence}).encode()
+async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, sentence: str) -> None:
+    """JSON for machines; on a page the sentence alone, which the page shows where it stands."""
+    is_api = scope["path"].startswith("/api/")
+    body = (json.dumps({"error": sentence}) if is_api else sentence).encode()
     headers = [
-        (b"content-type", b"application/json"),
+        (b"content-type", b"application/json" if is_api else b"text/plain; charset=utf-8"),
         (b"content-length", str(len(body)).encode()),
         (b"connection", b"close"),
         *([(b"retry-after", str(RETRY_AFTER_S).encode())] if status == 503 else []),

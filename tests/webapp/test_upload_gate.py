@@ -108,6 +108,15 @@ async def test_the_limit_holds_for_every_address() -> None:
     assert request.status == 413
 
 
+async def test_a_page_is_told_by_the_sentence_alone() -> None:
+    request = _Request("/upload", [], length=100 * KIB)
+
+    await _gate()(request.scope, request.receive, request.send)
+
+    assert (b"content-type", b"text/plain; charset=utf-8") in request.sent[0]["headers"]
+    assert request.sent[1]["body"] == b"The body has 102,400 bytes, the limit is 65,536 bytes; nothing was stored."
+
+
 async def test_a_body_that_stands_still_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(middleware, "IDLE_S", 0.05)
     monkeypatch.setattr(middleware, "DRAIN_S", 0.05)

@@ -14,7 +14,7 @@ from tracer import protocol
 from webapp.hosts.abilities import key_of, processes_of
 from webapp.hosts.models import Host
 from webapp.runs import states
-from webapp.runs.forms import DEFAULT_DURATION, DURATIONS, NewRunForm, default_interval_s
+from webapp.runs.forms import DEFAULT_DURATION, DURATIONS, SHORTEST_INTERVAL_S, NewRunForm, default_interval_s
 from webapp.runs.models import Run
 from webapp.teams.access import person, project_or_404, require
 from webapp.teams.models import Project, Role
@@ -142,7 +142,7 @@ def plan_of(values: dict[str, str], host: Host) -> Plan:
     """Of a form that may be half filled in: what can't be read counts as its default."""
     duration = values.get("duration", DEFAULT_DURATION)
     duration_s = _seconds(values.get("own_duration") if duration == "own" else duration) or float(DEFAULT_DURATION)
-    duration_s = min(duration_s, float(protocol.MAX_DURATION_S))
+    duration_s = max(SHORTEST_INTERVAL_S, min(duration_s, float(protocol.MAX_DURATION_S)))
     every_s = min(_seconds(values.get("snapshot_every")) or default_interval_s(duration_s), duration_s)
     snapshots = max(1, -int(-duration_s // every_s))
     return Plan(protocol.COLLECTORS.get(values.get("collector", "")), duration_s, snapshots, every_s, host)

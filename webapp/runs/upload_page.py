@@ -29,7 +29,7 @@ def upload(request: HttpRequest, project: str | None = None) -> HttpResponse:
         run = _keep(request, found, form)
     except ApiError as error:
         form.add_error("file", error.message)
-        return _page(request, found, form, status=error.status)
+        return _page(request, found, form, status=422)  # 413 is what the gate in front says, as text
     return _go_to(request, run)
 
 

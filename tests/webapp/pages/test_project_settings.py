@@ -100,7 +100,7 @@ def test_it_lists_who_has_which_role_and_where(story: Any, get: Callable[..., An
 
     names = [name for name in ("alice", "bob", "vera") if name in text]
     assert names == ["alice", "bob", "vera"] and "charlie" not in text
-    assert "in all projects of Search" in text and "in this project" in text
+    assert "all projects of Search" in text and "this project" in text
 
 
 def test_an_owner_adds_a_member_of_this_project(story: Any, post: Callable[..., Any]) -> None:

@@ -99,7 +99,7 @@ def test_a_limit_is_named_with_its_value(
 
     response = send(as_user(story.bob), PREVIEW, b"main;load 1\n" * 100)
 
-    assert response.status_code == 413
+    assert response.status_code == 422
     assert "the limit is 1,000" in page_of(response).one("div", role="alert").text
     assert not Run.objects.exists() and [file for file in storage.rglob("*") if file.is_file()] == []
 
