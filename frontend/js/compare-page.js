@@ -95,7 +95,7 @@ function showSides({ before, after }, type) {
 function showSide(name, side, type) {
   setText(part(root, `${name}-total`), formatValue(side.total, type.unit));
   part(root, `${name}-deploy`).replaceChildren(...(side.deploy ? ["deploy ", element("b", {}, side.deploy)] : []));
-  const facts = [startedWords(side.started_at), side.service || side.title, side.host, side.collector];
+  const facts = [startedWords(side.started_at), side.service || side.title, side.host];
   setText(part(root, `${name}-facts`), `, ${facts.filter(Boolean).join(", ")}`);
   setText(part(root, `${name}-moment`), side.elapsed_s ? `, at ${formatDuration(side.elapsed_s)}` : "");
   setText(part(root, `${name}-run`), side.run);
@@ -124,7 +124,7 @@ function fillSnapshots(name, run) {
   const select = part(root, `${name}-snapshot`);
   const chosen = page.comparison[name].seq;
   const snapshots = drawable(run);
-  select.replaceChildren(...snapshots.map(({ seq, elapsed_s: elapsed }) => element("option", { value: seq, selected: seq === chosen }, elapsed ? `${seq}, at ${formatDuration(elapsed)}` : `${seq}`)));
+  select.replaceChildren(...snapshots.map(({ seq, elapsed_s: elapsed }) => element("option", { value: seq, selected: seq === chosen }, elapsed ? formatDuration(elapsed) : `snapshot ${seq}`)));
   select.closest("label").hidden = snapshots.length < 2;
   part(root, `${name}-moment`).hidden = snapshots.length > 1;
   select.addEventListener("change", () => {

@@ -4,16 +4,18 @@
 export const ROW = 20;
 /** Narrower than this many pixels, a frame is part of a bar. */
 export const MIN_FRAME = 1.5;
+// Functions narrower than a pixel each are noise when every pixel has its own colour, and cost a rectangle each.
+const JOINED_PX = 4;
 
 /**
  * What to draw. `view` is {v0, v1, width, top, height, isFlame}: the domain in values, the rest in pixels, `top` the scroll offset.
- * `shadeOf(node)` tells a frame's colour; `matchesBefore`, if given, counts matches before each node: a bar that holds one has `matchShade`.
+ * `shadeOf(node)` tells a frame's colour; `matchesBefore`, if given, counts matches before each node: a bar that holds one has `matchShade`. Colours that mean something (`isExact`) are never joined.
  * Returns frames [{node, row, x, w}] and bars [{node, row, x, w, shade}]; a bar's node is the first in it.
  */
-export function drawList(tree, view, shadeOf, { matchesBefore = null, matchShade = -1 } = {}) {
+export function drawList(tree, view, shadeOf, { matchesBefore = null, matchShade = -1, isExact = false } = {}) {
   const list = { frames: [], bars: [] };
   const [first, last] = visibleRows(tree, view);
-  const shades = { shadeOf, matchesBefore, matchShade };
+  const shades = { shadeOf, matchesBefore, matchShade, joinedPx: isExact ? 1 : JOINED_PX };
   for (let row = first; row < last; row++) addRow(list, tree, view, row, shades);
   return list;
 }
@@ -47,7 +49,7 @@ function addRow(list, tree, view, row, shades) {
       continue;
     }
     const next = endOfBar(tree, node, end, view.v0 + (Math.floor(x) + 1) / scale, scale);
-    if (hasMass(tree, node, next)) bar = addBar(list, bar, { node, row, x: Math.max(0, Math.floor(x)), w: 1, shade: shadeOfBar(node, next, shades) });
+    if (hasMass(tree, node, next)) bar = addBar(list, bar, { node, row, x: Math.max(0, Math.floor(x)), w: 1, shade: shadeOfBar(node, next, shades) }, shades);
     node = next;
   }
 }
@@ -90,8 +92,9 @@ function shadeOfBar(node, next, { shadeOf, matchesBefore, matchShade }) {
 }
 
 // Neighbouring pixels of one colour are one rectangle: a full view then costs no more than one that drops small frames.
-function addBar(list, last, bar) {
-  if (last && last.shade === bar.shade && last.x + last.w === bar.x) {
+function addBar(list, last, bar, { joinedPx, matchShade }) {
+  const isSame = last && (last.shade === bar.shade || (last.w < joinedPx && last.shade !== matchShade && bar.shade !== matchShade));
+  if (isSame && last.x + last.w === bar.x) {
     last.w++;
     return last;
   }

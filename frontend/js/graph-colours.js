@@ -43,11 +43,15 @@ function tokenReader(host) {
 
 const cssOf = (colour) => `rgb(${colour.map(Math.round).join(", ")})`;
 
-/** The shade of each node of a tree: by name, or by change; matches of `found` have their own. */
-export function shadesOf(tree, found) {
-  const own = tree.total2 ? changeShade(tree) : nameShade(tree);
-  const hits = found?.hits;
-  return (node) => (node === 0 ? SHADE_ROOT : hits && hits[tree.names[node]] ? SHADE_MATCH : own(node));
+/** The shade of each node of a tree: by name, or by change. What it works out it keeps, so ask once for a tree. */
+export function ownShades(tree) {
+  const shadeOf = tree.total2 ? changeShade(tree) : nameShade(tree);
+  return (node) => (node === 0 ? SHADE_ROOT : shadeOf(node));
+}
+
+/** The same, with a shade of their own for nodes whose name was found. */
+export function withMatches(shadeOf, { names }, hits) {
+  return (node) => (node > 0 && hits[names[node]] ? SHADE_MATCH : shadeOf(node));
 }
 
 function nameShade({ strings, names }) {

@@ -36,10 +36,12 @@ function boxOf({ node, row, x, w }, { tree, view, shadeOf, faded, pixelRatio }) 
 
 function paintBars(context, { tree, view, list }, { fills }) {
   context.globalAlpha = BAR_ALPHA;
-  for (const { row, x, w, shade } of list.bars) {
+  const byShade = fills.map(() => []);
+  for (const bar of list.bars) byShade[bar.shade].push(bar);
+  byShade.forEach((bars, shade) => {
     context.fillStyle = fills[shade];
-    context.fillRect(x, rowY(tree, view, row), w, HEIGHT);
-  }
+    for (const { row, x, w } of bars) context.fillRect(x, rowY(tree, view, row), w, HEIGHT);
+  });
   context.globalAlpha = 1;
 }
 

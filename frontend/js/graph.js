@@ -3,7 +3,7 @@ import { setText } from "./dom.js";
 import { ROW, drawList, nodeAt, rowY } from "./draw-list.js";
 import { ancestorsOf, nodeAround } from "./frame-path.js";
 import { describeAround } from "./graph-aria.js";
-import { SHADE_MATCH, readTokens, shadesOf } from "./graph-colours.js";
+import { SHADE_MATCH, ownShades, readTokens, withMatches } from "./graph-colours.js";
 import { paint, paintMinimap, sizeCanvas } from "./graph-paint.js";
 import { bindTip } from "./graph-tip.js";
 import { bindZoom } from "./graph-zoom.js";
@@ -27,7 +27,7 @@ export function bindGraph(figure, on) {
   const tip = bindTip(figure.querySelector(".tip"));
   const context = canvas.getContext("2d");
   const view = { v0: 0, v1: 1, width: 0, top: 0, height: 0, isFlame: false };
-  const state = { tree: null, words: null, moved: null, found: null, focus: 0, selected: 0, hover: -1, faded: new Set(), ticks: [] };
+  const state = { tree: null, words: null, moved: null, found: null, ownShadeOf: null, shadeOf: null, focus: 0, selected: 0, hover: -1, faded: new Set(), ticks: [] };
   let tokens = readTokens(figure);
   let measure = newMeasure();
   let isPending = false;
@@ -69,10 +69,9 @@ export function bindGraph(figure, on) {
     const pixelRatio = devicePixelRatio || 1;
     sizeCanvas(canvas, view.width, view.height, pixelRatio);
     context.setTransform(pixelRatio, 0, 0, pixelRatio, 0, 0);
-    const shadeOf = shadesOf(state.tree, state.found);
-    const matches = state.found ? { matchesBefore: state.found.before, matchShade: SHADE_MATCH } : {};
-    const drawn = drawList(state.tree, view, shadeOf, matches);
-    paint(context, { ...state, view, list: drawn, shadeOf, measure, pixelRatio }, tokens);
+    const isExact = state.tree.total2 !== null;
+    const drawn = drawList(state.tree, view, state.shadeOf, { matchesBefore: state.found?.before, matchShade: SHADE_MATCH, isExact });
+    paint(context, { ...state, view, list: drawn, measure, pixelRatio }, tokens);
     drawMinimap(pixelRatio);
     placeRings();
   }
@@ -241,7 +240,8 @@ export function bindGraph(figure, on) {
     state, select, zoomTo, range, reveal, draw,
     /** Draws another tree; what is zoomed and selected is the caller's to restore. */
     show(tree, { words, moved = null }) {
-      Object.assign(state, { tree, words, moved, found: null, focus: 0, selected: 0, hover: -1, faded: new Set(), ticks: [] });
+      const ownShadeOf = ownShades(tree);
+      Object.assign(state, { tree, words, moved, found: null, ownShadeOf, shadeOf: ownShadeOf, focus: 0, selected: 0, hover: -1, faded: new Set(), ticks: [] });
       figure.dataset.nodes = tree.n;
       figure.classList.add("has-tree");
       setText(figure.querySelector(".graph-wait"), "");
@@ -250,6 +250,7 @@ export function bindGraph(figure, on) {
     },
     setFound(found) {
       state.found = found;
+      state.shadeOf = found ? withMatches(state.ownShadeOf, state.tree, found.hits) : state.ownShadeOf;
       if (found) figure.dataset.matched = found.frames;
       else delete figure.dataset.matched;
       findTicks();

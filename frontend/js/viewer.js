@@ -70,17 +70,29 @@ export function bindViewer(root, page) {
     Object.assign(shown, { urls, unit, isWhole: false });
     document.documentElement.dataset.viewer = "loading";
     try {
-      const isWhole = await load(urls.overview, signal);
-      if (!isWhole) await load(urls.full, signal);
+      const first = await fetched(urls.overview, signal);
+      const rest = first.tree.header.overview ? fetched(urls.full, signal) : null;
+      rest?.catch(() => {}); // told below; until then the overview is drawn
+      draw(first);
+      markDrawn("viewer-overview");
+      if (rest) await painted();
+      const whole = rest ? await rest : first;
+      if (rest) draw(whole);
+      markDrawn("viewer-ready");
+      await complete(whole, signal);
       fail("");
     } catch (error) {
       if (!signal.aborted) fail(error.message);
     }
   }
 
-  async function load(url, signal) {
-    const { buffer, tree, folded } = await loadTree(url, { keepsAllocators: wanted.keepsAllocators, signal });
+  async function fetched(url, signal) {
+    const loaded = await loadTree(url, { keepsAllocators: wanted.keepsAllocators, signal });
     signal.throwIfAborted();
+    return loaded;
+  }
+
+  function draw({ tree, folded }) {
     const isPartial = Boolean(tree.header.overview);
     const moved = tree.total2 ? movements(tree) : null;
     shown.folded = folded;
@@ -88,8 +100,6 @@ export function bindViewer(root, page) {
     restore({ isPartial });
     graph.draw();
     drawLines();
-    if (!isPartial) await complete(buffer, tree, signal);
-    return !isPartial;
   }
 
   function restore({ isPartial }) {
@@ -116,22 +126,17 @@ export function bindViewer(root, page) {
     const line = part(root, "problem");
     setText(line, words);
     line.hidden = !words;
-    if (words) markReady();
+    if (words) sayReady();
   }
 
-  async function complete(buffer, tree, signal) {
+  async function complete({ buffer, tree }, signal) {
     shown.isWhole = true;
     figure.dataset.whole = "true";
     await worker.open(buffer, wanted.keepsAllocators);
     const [values] = await Promise.all([worker.functions(), search.run()]);
     if (signal.aborted) return;
     page.functions(tree, functionRows(tree.strings, values));
-    requestAnimationFrame(() => requestAnimationFrame(markReady));
-  }
-
-  function markReady() {
-    performance.mark("viewer-ready");
-    document.documentElement.dataset.viewer = "ready";
+    requestAnimationFrame(() => requestAnimationFrame(sayReady));
   }
 
   function state() {
@@ -172,6 +177,18 @@ export function bindViewer(root, page) {
     boxOf: (name) => boxOf(graph, figure, name),
   };
 }
+
+// Timings are read from these marks: set once what was drawn has been seen.
+const markDrawn = (name) => requestAnimationFrame(() => requestAnimationFrame(() => performance.mark(name)));
+
+// For tests of the page: graph, table and search are there.
+const sayReady = () => (document.documentElement.dataset.viewer = "ready");
+
+// A frame of the browser, so that the overview is seen before the rest is decoded; a hidden page has none.
+const painted = () => new Promise((resolve) => {
+  requestAnimationFrame(() => setTimeout(resolve));
+  setTimeout(resolve, 100);
+});
 
 const samePath = (a, b) => Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((name, i) => name === b[i]);
 
