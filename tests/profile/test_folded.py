@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -42,6 +43,18 @@ def test_what_is_written_reads_back_the_same(rows: list[tuple[list[str], int, fl
     assert again.values_by_stack == profile.values_by_stack
     assert [known.is_float for known in again.value_types] == [False, True]
     assert written(again) == written(profile)
+
+
+@given(st.lists(st.tuples(st.lists(st.sampled_from(["a", "ab", "b", "b c"]), min_size=1), whole), min_size=1))
+def test_each_line_counts_whatever_it_shares_with_the_one_before(rows: list[tuple[list[str], int]]) -> None:
+    text = "".join(f"{';'.join(stack)} {value}\n" for stack, value in rows)
+
+    profile = read(text.encode())
+
+    want: Counter[tuple[str, ...]] = Counter()
+    for stack, value in rows:
+        want[tuple(stack)] += value
+    assert {stack: value for stack, (value,) in profile.rows()} == want
 
 
 def test_the_header_keeps_value_types_and_capture() -> None:

@@ -188,19 +188,19 @@ def _shown(line: bytes) -> str:
     return line[:800].decode("utf-8", "replace").strip()[:200]
 
 
-class _FrameIds(dict[bytes, int]):
-    """Ids by the bytes of a name: a known name costs one look-up in C."""
+class _FrameKeys(dict[bytes, bytes]):
+    """The bytes of a frame's id by the bytes of its name: a known name costs one look-up in C."""
 
     def __init__(self, profile: Profile, limit: int) -> None:
         self.profile, self.limit, self.damaged = profile, limit, 0
 
-    def __missing__(self, raw: bytes) -> int:
+    def __missing__(self, raw: bytes) -> bytes:
         if len(raw) > self.limit:
             raise LimitExceeded("length of a frame's name in bytes", limit=self.limit, value=len(raw))
         name = raw.decode("utf-8", "replace")
         self.damaged += name.encode() != raw
-        number = self[raw] = self.profile.id_of(name)
-        return number
+        key = self[raw] = array("i", [self.profile.id_of(name)]).tobytes()
+        return key
 
 
 class _Reader:
@@ -210,7 +210,7 @@ class _Reader:
         self.profile = Profile(tuple(replace(known, is_float=False) for known in value_types))
         self.limits = limits
         self.is_ours = is_ours
-        self.ids = _FrameIds(self.profile, limits.name_bytes)
+        self.keys = _FrameKeys(self.profile, limits.name_bytes)
         self.amounts: list[Number] = [0] * len(value_types)  # of |value|: no sum of some of them can be larger
         self.signed = [known.is_signed for known in value_types]
         self.frames = 0
@@ -240,17 +240,16 @@ class _Reader:
         self._take(number, line, stack, parts[1:])
 
     def _take(self, number: int, line: bytes, stack: bytes, texts: list[bytes]) -> None:
-        values = [_number(text) for text in texts]
+        values = [int(text) if text.isdigit() and len(text) < 19 else _unusual_number(text) for text in texts]
         if len(values) != len(self.amounts) or None in values:
             return self.profile.skip(number, _shown(line), f"expected {self._wanted()} at its end")
-        for place, value in enumerate(cast(list[Number], values)):
-            values[place] = self._watch(number, place, value)
+        checked = [self._watch(number, place, value) for place, value in enumerate(cast(list[Number], values))]
         try:
             key = self._key(stack)
         except LimitExceeded as error:
             raise LimitExceeded(error.what, limit=error.limit, value=error.value, line=number) from None
-        self._watch_frames(number, key)
-        self.profile.add_key(key, cast(list[Number], values))
+        if self.profile.add_key(key, checked):
+            self._watch_frames(number, len(key) // _ID_BYTES)
 
     def _key(self, stack: bytes) -> bytes:
         """The stack's frame ids; those of the frames it shares with the line before are taken from there.
@@ -260,27 +259,30 @@ class _Reader:
         if self.is_ours and b"\\" in stack:
             frames = _split_escaped(stack)
             self._check_frames(len(frames))
-            return self._ids(frames)
+            return self._joined(frames)
         whole = stack.rfind(b";", 0, _shared_bytes(stack, self.last_stack)) + 1  # after the last whole frame shared
         if len(stack) > self.limits.stack_frames:  # only then can there be too many, and splitting is not free
             self._check_frames(stack.count(b";") + 1)
-        shared = self.last_key[: _ID_BYTES * stack.count(b";", 0, whole)]
-        self.last_stack, self.last_key = stack, shared + self._ids(stack[whole:].split(b";"))
+        shared = self._key_before(whole) if whole else b""
+        self.last_stack, self.last_key = stack, shared + self._joined(stack[whole:].split(b";"))
         return self.last_key
 
-    def _ids(self, frames: list[bytes]) -> bytes:
-        return array("i", map(self.ids.__getitem__, frames)).tobytes()
+    def _key_before(self, place: int) -> bytes:
+        """The key of the last stack's frames that end before this place of its text."""
+        return self.last_key[: -_ID_BYTES * (self.last_stack.count(b";", place) + 1)]
+
+    def _joined(self, frames: list[bytes]) -> bytes:
+        return b"".join(map(self.keys.__getitem__, frames))
 
     def _check_frames(self, count: int) -> None:
         if count > self.limits.stack_frames:
             raise LimitExceeded("number of frames in a stack", limit=self.limits.stack_frames, value=count)
 
-    def _watch_frames(self, number: int, key: bytes) -> None:
-        if key not in self.profile.row_by_key:
-            self.frames += len(key) // _ID_BYTES
-            if self.frames > self.limits.frames:
-                what = "number of frames in all stacks"
-                raise LimitExceeded(what, limit=self.limits.frames, value=self.frames, line=number)
+    def _watch_frames(self, number: int, count: int) -> None:
+        self.frames += count
+        if self.frames > self.limits.frames:
+            what = "number of frames in all stacks"
+            raise LimitExceeded(what, limit=self.limits.frames, value=self.frames, line=number)
 
     def _watch(self, number: int, place: int, value: Number) -> Number:
         """The value as it is added: sums stay within int64, and the first fraction turns the column to float64."""
@@ -305,7 +307,7 @@ class _Reader:
         return "a value" if count == 1 else f"{count} values"
 
     def notes(self) -> list[str]:
-        damaged = self.ids.damaged
+        damaged = self.keys.damaged
         return [f"{damaged:,} frame names hold bytes that are not UTF-8, shown as \ufffd"] if damaged else []
 
     def finish(self) -> Profile:
@@ -351,9 +353,8 @@ _NUMBER = re.compile(rb"-?[0-9]+(\.[0-9]*)?")
 _MAX_DIGITS = 400  # the smallest float64 has 342 with its zeros
 
 
-def _number(text: bytes) -> Number | None:
-    if text.isdigit() and len(text) < 19:
-        return int(text)
+def _unusual_number(text: bytes) -> Number | None:
+    """A negative, fractional or very large number, or none at all."""
     match = _NUMBER.fullmatch(text)
     if match is None:
         return None

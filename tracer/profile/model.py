@@ -74,16 +74,17 @@ class Profile:
             raise ValueError("a stack needs at least one frame")
         self.add_key(array("i", map(self.id_of, stack)).tobytes(), values)
 
-    def add_key(self, key: bytes, values: Sequence[Number]) -> None:
-        """Add values to the stack whose frame ids, as C ints, are these bytes."""
+    def add_key(self, key: bytes, values: Sequence[Number]) -> bool:
+        """Add values to the stack whose frame ids, as C ints, are these bytes; whether it is a new one."""
         row = self.row_by_key.get(key)
         if row is None:
             self.row_by_key[key] = len(self.row_by_key)
             for column, value in zip(self.columns, values, strict=True):
                 column.append(value)
-        else:
-            for column, value in zip(self.columns, values, strict=True):
-                column[row] += value
+            return True
+        for column, value in zip(self.columns, values, strict=True):
+            column[row] += value
+        return False
 
     def id_of(self, name: str) -> int:
         """The id of a frame name, given out in order of appearance."""
