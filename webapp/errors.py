@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
 from django.views import defaults
 
 RETRY_AFTER_S = 2
@@ -46,7 +49,14 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     if _is_api(request):
         return error_response(500, "The site failed; its log tells why.")
+    if isinstance(sys.exc_info()[1], OperationalError):
+        return database_away()
     return defaults.server_error(request)
+
+
+def database_away() -> HttpResponse:
+    """503 for people; without the request, since its user would be asked of the database."""
+    return HttpResponse(render_to_string("503.html"), status=503, headers={"Retry-After": str(RETRY_AFTER_S)})
 
 
 def _is_api(request: HttpRequest) -> bool:

@@ -24,7 +24,7 @@ class Member:
 
 
 def members_of(project: Project, *, is_owner: bool, is_team_owner: bool) -> list[Member]:
-    """All roles in the project by name of the person, those of the team included; what the viewer owns is changeable."""
+    """All roles in the project by name of the person, the team's included; what the viewer owns is changeable."""
     of_team = project.team.memberships.select_related("user")
     of_project = project.memberships.select_related("user")
     rows = [Member(row.user, Role(row.role), IN_TEAM, is_team_owner) for row in of_team]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import OperationalError, connection
 from django.http import HttpResponse
 from django.test import Client
 
@@ -183,3 +184,19 @@ def test_an_error_page_needs_neither_a_user_nor_the_database(
 
     assert response.status_code == 500
     assert "The site failed" in page_of(response).text
+
+
+def test_a_database_that_is_away_is_told_as_that(
+    story: Any, as_user: Callable[[User], Client], page_of: Callable[[HttpResponse], Any]
+) -> None:
+    def locked(*_: object) -> None:
+        raise OperationalError("database is locked")
+
+    client = as_user(story.alice)
+    client.raise_request_exception = False
+
+    with connection.execute_wrapper(locked):
+        response = client.get("/p/search-api/")
+
+    assert response.status_code == 503 and response["Retry-After"] == "2"
+    assert "The database does not answer" in page_of(response).text
