@@ -11,8 +11,9 @@ from tracer.profile.formats.reading import Importer, Reading
 from tracer.profile.formats.unpack import head_of, unpack
 from tracer.profile.model import Limits, Profile
 
-FORMATS: tuple[Importer, ...] = (folded,)
-"""In the order in which they are asked; folded text is last, since any text could be it."""
+_IMPORTERS: tuple[Importer, ...] = (folded,)
+FORMATS = {importer.NAME: importer for importer in _IMPORTERS}
+"""By name, in the order in which they are asked; folded text is last, since any text could be it."""
 
 
 def read_profile(
@@ -26,10 +27,10 @@ def read_profile(
     head, steps = head_of(unpack(stream, reading.limits))
     if not head:
         raise EmptyProfile("the file is empty")
-    for importer in FORMATS:
+    for importer in FORMATS.values():
         if importer.matches(head):
             profile = importer.read(steps, reading)
             profile.format = importer.NAME
             return profile
-    tried = ", ".join(importer.TITLE for importer in FORMATS)
+    tried = ", ".join(importer.TITLE for importer in FORMATS.values())
     raise UnrecognizedFormat(f"the file is none of the known formats (tried: {tried}); it begins with {head[:16]!r}")
