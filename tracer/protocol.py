@@ -85,7 +85,7 @@ COLLECTORS: Mapping[str, CollectorFacts] = {
 
 def value_type_named(name: str, collector: str | None = None) -> ValueType:
     """The value type of that name, of that collector if given; an unknown name is an import's own flow."""
-    tables = [_VALUE_TYPES[collector]] if collector in _VALUE_TYPES else list(_VALUE_TYPES.values())
+    tables = [_VALUE_TYPES[collector]] if collector is not None and collector in _VALUE_TYPES else list(_VALUE_TYPES.values())
     for table in tables:
         for value_type in table:
             if value_type.name == name:
@@ -110,21 +110,23 @@ CAPTURE_KEYS = (
     "collector",     # name in COLLECTORS
     "pid", "command", "host", "started_at",  # of the target; started_at: run start, ISO 8601 UTC
     "elapsed_s",     # from "attached" to this snapshot
-    "events",        # counted in the kernel
+    "events",        # counted in the kernel: allocations and frees, calls, faults
     "lost",          # {cause: count}; causes in LOSS_CAUSES
     "truncated_stacks", "unresolved_frames", "frames",
-    "probes",        # [{"module": …, "symbol": …, "offset": …, "kind": "emulated"|"single-step"}]
-    "allocator",     # path of the module whose malloc was found
+    "probes",        # [{"module": …, "symbol": …, "offset": …, "kind": one of PROBE_KINDS}]
+    "allocator",     # file name of the module whose malloc the program calls
     "notes",         # [sentence]
 )
 """Keys of `Profile.capture`, written as `# capture: {json}` under the folded header. All are optional."""
+
+PROBE_KINDS = ("emulated", "single-step", "tracepoint", "perf event")
 
 LOSS_CAUSES: Mapping[str, str] = {
     "stack_map_full": "the stack map was full",
     "allocation_map_full": "the allocation map was full",
     "ring_buffer_full": "the ring buffer was full",
     "failed_stack": "the kernel could not read the stack",
-    "in_flight": "a call entered before the probes were placed",
+    "call_map_full": "more threads were inside a call than the map of calls holds",
 }
 
 

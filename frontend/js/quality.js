@@ -72,6 +72,7 @@ function figuresOf(capture, snapshot, lost, events) {
   if (capture.truncated_stacks !== undefined) figures.push(["truncated", formatCount(capture.truncated_stacks), "stacks"]);
   if (capture.frames > 0) figures.push(["without a name", formatPercent(unresolvedShare(capture)), "of frames"]);
   if (capture.collector === "malloc") figures.push(["", "", "every allocation counted"]);
+  if (!figures.length && snapshot) figures.push(["", "", "the file does not say what was lost"]);
   if (snapshot?.skipped_lines) figures.push(["skipped", formatCount(snapshot.skipped_lines), "lines"]);
   return figures;
 }

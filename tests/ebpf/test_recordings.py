@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -25,7 +24,7 @@ MEMFLAME = [Path(sys.executable).with_name("memflame")]
 @pytest.mark.parametrize("collector", COLLECTORS)
 def test_no_program_link_or_descriptor_is_left_after_close(launch, recording_of, collector):
     workload = launch("leaky")
-    descriptors = len(os.listdir("/proc/self/fd"))
+    descriptors = _open_descriptors()
     recording = recording_of(workload, collector)
 
     with recording:
@@ -34,7 +33,11 @@ def test_no_program_link_or_descriptor_is_left_after_close(launch, recording_of,
     assert ours.programs
     assert not ours.programs & set(syscalls.loaded_program_ids())
     assert not ours.links & set(syscalls.link_ids())
-    assert len(os.listdir("/proc/self/fd")) == descriptors
+    assert _open_descriptors() == descriptors
+
+
+def _open_descriptors():
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 @pytest.mark.parametrize("collector", COLLECTORS)

@@ -58,7 +58,7 @@ class MallocCollector:
         except BaseException:
             self._program.close()
             raise
-        self._stacks = KernelStacks(self._program.map("stacks"), _at_return)
+        self._stacks = KernelStacks(self._program.map("stacks"), stack_at_return)
         self._allocator = _used_allocator(found)
         self._unreachable = without_probe_path(space)
 
@@ -137,7 +137,7 @@ class MallocCollector:
         return self._program.attach_uprobes(function, path, points, pid=self._pid, is_return=is_return)
 
 
-def _at_return(raw: RawStack) -> CapturedStack:
+def stack_at_return(raw: RawStack) -> CapturedStack:
     """The allocator has just returned, so even the first address is one that a call returns to.
 
     What malloc returns to may be operator new: then `top` is what called that one, and frames before it are its own.

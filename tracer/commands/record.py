@@ -157,7 +157,7 @@ def _summary(outcome: Outcome, writer: _Writer, profile: Profile) -> dict[str, A
         **profile.capture,
         "outcome": outcome.reason,
         "snapshots": outcome.snapshots,
-        "stacks": len(profile.values_by_stack),
+        "stacks": profile.stack_count,
         "totals": totals,
         "output": writer.files,
     }

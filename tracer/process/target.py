@@ -52,7 +52,7 @@ class Target:
     def __init__(self, pid: int, *, start_time: int = 0) -> None:
         self.pid = pid
         status = read_status(pid)
-        _check(pid, status, start_time)
+        refuse_untraceable(pid, status, start_time)
         try:
             self._pidfd = os.pidfd_open(pid)
         except ProcessLookupError:
@@ -84,7 +84,8 @@ class Target:
             self._pidfd = -1
 
 
-def _check(pid: int, status: Status, start_time: int) -> None:
+def refuse_untraceable(pid: int, status: Status, start_time: int) -> None:
+    """Raise TargetError unless this is a process with memory that may be read, and the one that was meant."""
     if status.flags & _KERNEL_THREAD:
         raise TargetError(f"process {pid} ({status.command}) is a kernel thread: it has no memory of its own")
     if status.state in "ZX":

@@ -1,0 +1,63 @@
+"""Captured stacks to frames."""
+
+from __future__ import annotations
+
+from tracer.collectors.allocators import LEAVES
+from tracer.collectors.malloc import stack_at_return
+from tracer.collectors.naming import Naming
+from tracer.collectors.stacks import CapturedStack, RawStack
+from tracer.process.address_space import Name
+
+NAMES = {0x10: Name("main", True), 0x20: Name("serve", True), 0x30: Name("libc.so.6+0x30", False)}
+
+
+class Names:
+    """An address space of three functions."""
+
+    def name(self, address: int) -> Name:
+        return NAMES[address]
+
+
+def test_frames_are_root_first_with_the_leaf_last():
+    assert Naming(Names()).frames(CapturedStack((0x20, 0x10), "malloc")) == ("main", "serve", "malloc")
+
+
+def test_a_truncated_stack_says_so_at_its_root_and_is_counted():
+    naming = Naming(Names())
+
+    assert naming.frames(CapturedStack((0x20,), is_truncated=True)) == ("[truncated]", "serve")
+    assert naming.truncated_stacks == 1
+
+
+def test_a_lost_stack_keeps_its_leaf():
+    assert Naming(Names()).frames(CapturedStack((), "malloc")) == ("[stack not recorded]", "malloc")
+
+
+def test_unresolved_frames_are_counted_among_all():
+    naming = Naming(Names())
+
+    naming.frames(CapturedStack((0x30, 0x20, 0x10)))
+
+    assert (naming.unresolved_frames, naming.frame_count) == (1, 3)
+
+
+def test_return_addresses_are_looked_up_inside_of_the_call():
+    stack = stack_at_return(RawStack(0, 0, (0x1005, 0x2005)))
+
+    assert stack == CapturedStack((0x1004, 0x2004), "malloc")
+
+
+def test_the_caller_of_a_frameless_operator_new_takes_its_place():
+    new = LEAVES.index("operator new")
+
+    stack = stack_at_return(RawStack(new, 0x3005, (0xAAAA, 0x2005)))  # malloc returns to operator new, at 0xAAAA
+
+    assert stack == CapturedStack((0x3004, 0x2004), "operator new")
+
+
+def test_frames_of_operators_new_that_keep_them_are_left_out():
+    new = LEAVES.index("operator new[]")
+
+    stack = stack_at_return(RawStack(new, 0x3005, (0xAAAA, 0xBBBB, 0x3005, 0x2005)))
+
+    assert stack == CapturedStack((0x3004, 0x2004), "operator new[]")

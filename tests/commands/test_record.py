@@ -1,0 +1,32 @@
+"""Wrong usage of `memflame record`: exit code 2, before anything is attached."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracer.commands import main
+
+
+@pytest.mark.parametrize(
+    "arguments, reason",
+    [
+        (["--pid", "1", "--collector", "heap"], "there is no collector 'heap'"),
+        (["--pid", "1", "--duration", "0"], "--duration is 0 s"),
+        (["--pid", "1", "--duration", "3601"], "3600 s at most"),
+        (["--pid", "1", "--snapshot-every", "1"], "--snapshot-every needs -o"),
+        (["--pid", "1", "--snapshot-every", "0.01", "-o", "x"], "the limit is 0.1 s"),
+        (
+            ["--pid", "1", "--duration", "3600", "--snapshot-every", "1", "-o", "x"],
+            "3,600 snapshots, the limit is 2,000",
+        ),
+        (["--pid", "1", "-o", "/no/such/directory/x"], "can't write to the directory /no/such/directory"),
+        (["--pid", "0"], "Input should be greater than or equal to 1"),
+        ([], "Missing option '--pid'"),
+    ],
+)
+def test_wrong_usage_is_refused_with_its_reason(capsys, arguments, reason):
+    with pytest.raises(SystemExit) as refusal:
+        main(["record", *arguments])
+
+    assert refusal.value.code == 2
+    assert reason in " ".join(capsys.readouterr().err.split())
