@@ -85,7 +85,8 @@ COLLECTORS: Mapping[str, CollectorFacts] = {
 
 def value_type_named(name: str, collector: str | None = None) -> ValueType:
     """The value type of that name, of that collector if given; an unknown name is an import's own flow."""
-    tables = [_VALUE_TYPES[collector]] if collector is not None and collector in _VALUE_TYPES else list(_VALUE_TYPES.values())
+    own = _VALUE_TYPES.get(collector or "")
+    tables = [own] if own is not None else list(_VALUE_TYPES.values())
     for table in tables:
         for value_type in table:
             if value_type.name == name:
