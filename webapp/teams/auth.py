@@ -74,7 +74,7 @@ class _CsrfCheck(CsrfViewMiddleware):
     def check(self, request: HttpRequest) -> None:
         request.csrf_processing_done = False  # type: ignore[attr-defined]
         self.process_request(request)
-        self.process_view(request, None, (), {})
+        self.process_view(request, _no_response, (), {})
 
     def _reject(self, request: HttpRequest, reason: str) -> HttpResponseForbidden:
         raise ApiError(403, f"This needs the site's CSRF token; reload the page and try again. ({reason})")
