@@ -66,7 +66,7 @@ def test_each_row_is_a_link_and_says_what_the_run_is(
         ({"state": State.READY, "events": 979, "lost": {"ring_buffer_full": 21}}, "weak data 2.1\u00a0% lost"),
         ({"state": State.READY, "events": 9_999_999, "lost": {"failed_stack": 1}}, "weak data 1\u00a0event lost"),
         ({"state": State.FAILED, "reason": "The agent was lost."}, "failed The agent was lost."),
-        ({"state": State.CANCELLED, "reason": "Cancelled by bob."}, "cancelled Cancelled by bob."),
+        ({"state": State.CANCELLED, "reason": "Cancelled by bob."}, "cancelled by bob"),
     ],
 )
 def test_each_state_has_its_words(

@@ -36,7 +36,7 @@ def status_of(run: Run) -> Status:
         return Status("queued", "wait", detail=f"for {run.host_name}" if run.host_name else "")
     if state is State.FAILED:
         return Status("failed", "fail", "failed", run.reason)
-    return Status("cancelled", "x", detail=run.reason)
+    return Status("cancelled", "x", detail=run.reason.removeprefix("Cancelled").strip(" ."))
 
 
 def lost_events(run: Run) -> int:
