@@ -12,7 +12,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from tracer.bpf import syscalls
@@ -167,14 +166,6 @@ class Program:
             if time.monotonic() > deadline:
                 raise BpfError(f"{len(left.programs)} BPF programs and {len(left.links)} links of ours did not go away")
             time.sleep(0.01)
-
-    def __enter__(self) -> Program:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     # --- inside
 

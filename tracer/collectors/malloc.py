@@ -128,7 +128,9 @@ class MallocCollector:
         except OSError:
             self._program.detach(attached)
             raise
-        self._probes += [Probe(site.module, site.symbol, place.offset, place.kind) for site, place in placed]
+        for site, place in placed:
+            self._probes.append(Probe(site.module, site.symbol, place.offset, place.kind))
+            self._probes += [Probe(site.module, site.symbol, ret - site.start, "single-step") for ret in site.rets]
 
     def _attached(self, function: str, path: str, points: list[tuple[int, int]]) -> list[int]:
         if not points:

@@ -22,6 +22,7 @@ from tracer.protocol import COLLECTORS, RunSpec
 from tracer.symbols.cache import SymbolCache
 
 _REFRESH_EVERY_S = 0.5  # what is mapped and gone between two looks keeps no names
+_REFRESH_SHARE = 0.05  # of the time, at most: reading the maps also holds up a target that maps
 _SLICE_S = 0.1
 _DRAINED_WITHIN_S = 1.0
 
@@ -107,13 +108,16 @@ class Recording:
         if self._target.has_exited():
             raise CollectorError(f"process {spec.pid} exited while the probes were being placed")
         self._collector.begin()
-        self._began = self._refreshed = time.monotonic()
+        self._began = time.monotonic()
+        self._refresh_due = self._began + _REFRESH_EVERY_S
         self._began_at = datetime.now(UTC)
 
     def _refresh(self) -> None:
-        if time.monotonic() - self._refreshed >= _REFRESH_EVERY_S:
+        began = time.monotonic()
+        if began >= self._refresh_due:
             self._space.refresh()
-            self._refreshed = time.monotonic()
+            ended = time.monotonic()
+            self._refresh_due = ended + max(_REFRESH_EVERY_S, (ended - began) / _REFRESH_SHARE)
 
     def _drain(self) -> None:
         """Take in what has been sent until now, or most of it while the target sends without pause."""

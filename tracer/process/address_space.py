@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tracer.process.maps import Mapping, executable, parse_maps
+from tracer.process.maps import Mapping, executable_mappings, parse_maps
 from tracer.process.target import Target
 from tracer.symbols.cache import SymbolCache
 from tracer.symbols.elf import ElfError
@@ -56,7 +56,7 @@ class AddressSpace:
         if not text or text == self._maps_text:
             return False
         self._maps_text = text
-        now = executable(parse_maps(text))
+        now = executable_mappings(text)
         if not set(now) - set(self._mappings):
             return False
         self._merge(now)

@@ -82,8 +82,9 @@ class Unwinder:
         """Tell libdw which files are mapped where; needed again when that has changed."""
         library = _libdw()
         library.dwfl_report_begin(self._dwfl)
-        for number, module in enumerate(self._space.modules()):
-            name = f"{number}:{module.path}".encode("utf-8", "surrogateescape")
+        for module in self._space.modules():
+            # The place is part of the name: a file that was replaced may be mapped beside its successor.
+            name = f"{module.start:x}:{module.path}".encode("utf-8", "surrogateescape")
             self._fd_by_module[name] = module.fd
             library.dwfl_report_module(self._dwfl, name, module.start, module.end)
         library.dwfl_report_end(self._dwfl, None, None)
