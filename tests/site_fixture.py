@@ -61,7 +61,7 @@ class LiveSite:
     """The site's processes; each is stopped by its pid."""
 
     def __init__(self, folder: Path, *, database_url: str = "", redis_url: str = "") -> None:
-        self.folder, self.port = folder, _free_port()
+        self.folder, self.port = folder, free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.broker = redis_url or f"memflame-files://{folder}/broker"
         self.env = {
@@ -145,7 +145,7 @@ class LiveSite:
             return False
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

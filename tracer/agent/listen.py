@@ -31,7 +31,9 @@ SETTINGS: dict[str, Any] = {
     "task_serializer": "json",
     "task_ignore_result": True,
     "task_create_missing_queues": False,
-    "worker_prefetch_multiplier": 1,
+    # No limit: a nudge whose acknowledgement fails, because Redis ended at that moment, would count against a limit
+    # of one for ever, and the worker would hear nothing more.
+    "worker_prefetch_multiplier": 0,
     "worker_enable_remote_control": False,
     "worker_send_task_events": False,
     "worker_redirect_stdouts": False,
