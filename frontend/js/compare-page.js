@@ -4,7 +4,7 @@ import { finding } from "./diff.js";
 import { element, icon, note, part, setText } from "./dom.js";
 import { formatChange, formatCount, formatDuration, formatOfOwn, formatPercent, formatValue } from "./format.js";
 import { captureQuality } from "./quality.js";
-import { drawable, filled } from "./run-view.js";
+import { drawable, filled, unitOf } from "./run-view.js";
 import { bindTable, changeBar } from "./table-view.js";
 import { readState, writeState } from "./url-state.js";
 import { showTypes } from "./value-types.js";
@@ -53,7 +53,7 @@ async function show() {
   part(root, "warnings").replaceChildren(...comparison.warnings.map((words) => note("warn", "i-warn", words, "")));
   const fill = (stage) => filled(comparison.payload_url, { value_type: type.name, tag: [comparison.tag].flat()[0], stage });
   root.dataset.shown = type.name;
-  await viewer.show({ overview: fill("overview"), full: fill("full") }, { unit: type.unit });
+  await viewer.show({ overview: fill("overview"), full: fill("full") }, { unit: unitOf(type) });
 }
 
 async function fetchComparison() {
@@ -87,13 +87,13 @@ function showSides({ before, after }, type) {
   setText(part(root, "title"), titleOf(before, after));
   const change = after.total - before.total;
   const number = part(root, "change");
-  setText(number, change === 0 ? "none" : formatChange(change, type.unit));
+  setText(number, change === 0 ? "none" : formatChange(change, unitOf(type)));
   number.className = `v ${change > 0 ? "grew" : change < 0 ? "shrank" : ""}`;
   setText(part(root, "change-share"), change === 0 ? "" : formatOfOwn(before.total, after.total));
 }
 
 function showSide(name, side, type) {
-  setText(part(root, `${name}-total`), formatValue(side.total, type.unit));
+  setText(part(root, `${name}-total`), formatValue(side.total, unitOf(type)));
   part(root, `${name}-deploy`).replaceChildren(...(side.deploy ? ["deploy ", element("b", {}, side.deploy)] : []));
   const facts = [startedWords(side.started_at), side.service || side.title, side.host];
   setText(part(root, `${name}-facts`), `, ${facts.filter(Boolean).join(", ")}`);
@@ -156,11 +156,11 @@ function pairedFigures([before, after]) {
 function base(tree, focus) {
   const type = page.comparison.value_type;
   const share = focus === 0 ? "" : `, ${formatPercent(tree.width[focus] / tree.width[0])} of the whole width`;
-  return `Width is ${formatValue(tree.width[focus], type.unit)}, the larger side of each path${share}. Nothing is hidden.`;
+  return `Width is ${formatValue(tree.width[focus], unitOf(type))}, the larger side of each path${share}. Nothing is hidden.`;
 }
 
 function functions(tree, rows) {
-  const { unit } = page.comparison.value_type;
+  const unit = unitOf(page.comparison.value_type);
   const pieces = finding(tree, rows, unit);
   part(root, "finding").replaceChildren(...pieces.map(({ text, kind }) => (kind === "code" ? element("code", {}, text) : kind ? element("b", { class: kind }, text) : text)));
   const { grew, shrank } = viewer.movements();

@@ -3,7 +3,7 @@ import { element, part, setText } from "./dom.js";
 import { formatPercent, formatShort, formatValue } from "./format.js";
 import { followRun, socketUrlOf } from "./live.js";
 import { showQuality } from "./quality-strip.js";
-import { drawable, isActive, isTracing, mergeRun, momentOf, payloadUrls, readingOf, snapshotAt, valueTypeOf } from "./run-view.js";
+import { drawable, isActive, isTracing, mergeRun, momentOf, payloadUrls, readingOf, snapshotAt, unitOf, valueTypeOf } from "./run-view.js";
 import { eventRate, showStatus } from "./run-status.js";
 import { bindSnapshots } from "./snapshots-chart.js";
 import { bindTable, shareBar } from "./table-view.js";
@@ -96,9 +96,10 @@ function showGraph(type) {
   const snapshot = drawable(page.run).find(({ seq, tags }) => seq === page.seq && tags[type.name]) ?? drawable(page.run).filter(({ tags }) => tags[type.name]).at(-1);
   if (!snapshot) return null;
   page.seq = snapshot.seq;
-  showTypes(part(root, "types"), page.run.value_types, { chosen: type.name, totalOf: ({ name, unit }) => formatShort(snapshot.totals[name] ?? 0, unit), choose: chooseType });
+  showTypes(part(root, "types"), page.run.value_types, { chosen: type.name, totalOf: (each) => formatShort(snapshot.totals[each.name] ?? 0, unitOf(each)), choose: chooseType });
   showMeaning(type, snapshot);
   snapshots.show(page.run, type, page.seq);
+  part(root, "snapshots").hidden = page.run.snapshots.length < 2 && !isActive(page.run);
   setText(part(root, "arrived"), arrivedWords());
   part(root, "follow").hidden = page.follows || !isActive(page.run);
   const drawn = `${type.name} ${snapshot.seq} ${snapshot.tags[type.name][0]}`;
@@ -106,7 +107,7 @@ function showGraph(type) {
   page.drawn = drawn;
   root.dataset.shown = `${type.name}@${snapshot.seq}`;
   writeAddress("replace");
-  return viewer.show(payloadUrls(page.run, snapshot, type.name), { unit: type.unit });
+  return viewer.show(payloadUrls(page.run, snapshot, type.name), { unit: unitOf(type) });
 }
 
 function chooseType(name) {
@@ -134,13 +135,13 @@ function chooseSnapshot(seq) {
 
 function base(tree, focus) {
   const type = valueTypeOf(page.run, page.type);
-  const all = formatValue(tree.total[focus], type.unit);
-  return focus === 0 ? `100 % is ${all}, the whole run. Nothing is hidden.` : `The view is ${all}, ${formatPercent(tree.width[focus] / tree.width[0])} of all. Nothing is hidden.`;
+  const net = formatValue(tree.total[focus], unitOf(type));
+  const amount = type.is_signed ? `${formatValue(tree.width[focus], unitOf(type))} of movement, ${net} net` : net;
+  return focus === 0 ? `100 % is ${amount}, the whole run. Nothing is hidden.` : `The view is ${amount}, ${formatPercent(tree.width[focus] / tree.width[0])} of all. Nothing is hidden.`;
 }
 
 function functions(tree, rows) {
-  const type = valueTypeOf(page.run, page.type);
-  table.show(rows, { unit: type.unit, all: tree.width[0], largest: Math.max(...rows.map(({ self }) => Math.abs(self)), 0) });
+  table.show(rows, { unit: unitOf(valueTypeOf(page.run, page.type)), all: tree.width[0] });
 }
 
 function selected(name) {

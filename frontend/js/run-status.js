@@ -1,7 +1,7 @@
 // The top of a run page: state and key numbers while it records, its words when it waits or failed, and what can be done.
 import { element, icon, note, part, setText } from "./dom.js";
 import { formatAge, formatChange, formatCount, formatDuration, formatValue } from "./format.js";
-import { headingOf, isActive, nextSnapshotS, recentChange, stateNote } from "./run-view.js";
+import { headingOf, isActive, nextSnapshotS, recentChange, stateNote, unitOf } from "./run-view.js";
 import { lostOf } from "./quality.js";
 
 const GLYPHS = { queued: "i-wait", claimed: "i-wait", ingesting: "i-wait", ready: "i-ok", failed: "i-fail", cancelled: "i-x" };
@@ -53,7 +53,7 @@ function showNow(root, run, latest, type) {
   setText(part(root, "now-label"), type ? headingOf(type) : "Outstanding now");
   if (total === null || total === undefined) return fill(root, "now", "–", "");
   const recent = recentChange(run, latest, type.name);
-  fill(root, "now", formatValue(total, type.unit), recent ? `${formatChange(recent.change, type.unit)} ${recent.words}` : "", recent && recent.change > 0 ? "grew" : "");
+  fill(root, "now", formatValue(total, unitOf(type)), recent ? `${formatChange(recent.change, unitOf(type))} ${recent.words}` : "", recent && recent.change > 0 ? "grew" : "");
 }
 
 function fill(root, name, number, rest, kind = "") {

@@ -43,14 +43,15 @@ export function momentOf(run, snapshot, type) {
   return type.kind === "level" ? `, at ${until}` : `, since the run began, until ${until}`;
 }
 
+/** The unit to write behind numbers: none where a tool gave no other than the name, which stands above the graph. */
+export const unitOf = (type) => (type.unit === type.name ? "" : type.unit);
+
 /** The sentences after the meaning of a value type: how its graph is read. */
 export function readingOf(type) {
-  const kind = type.kind === "level"
-    ? "A level: never added up over time."
-    : "A flow: it happened during the run.";
-  const what = type.unit === "bytes" && type.kind === "level" ? "bytes held by it and everything it called" : `${type.unit} of it and everything it called`;
-  const sign = type.is_signed ? " Negative values are as wide as their amount and hatched." : "";
-  return `${kind} A frame is as wide as the ${what}.${sign}`;
+  const kind = type.kind === "level" ? "A level: never added up over time." : "A flow: it happened during the run.";
+  if (type.is_signed) return `${kind} A frame is as wide as the amounts below it; less than zero is hatched.`;
+  const what = type.kind === "level" ? `${unitOf(type)} held by it` : `${unitOf(type) || "amount"} of it`;
+  return `${kind} A frame is as wide as the ${what} and everything it called.`;
 }
 
 /** Change of a total against the snapshot about a minute before: {change, words}, null with one snapshot. */

@@ -20,7 +20,7 @@ function actions(tree, selected, focus, zoom, link) {
   focusing.addEventListener("click", zoom);
   const address = element("button", { type: "button", class: "btn plain", "data-part": "copy-link" }, "Copy link to frame");
   copyOnClick(address, link);
-  const stack = element("button", { type: "button", class: "btn plain", "data-part": "copy-stack" }, "Copy stack");
+  const stack = element("button", { type: "button", class: "btn plain", "data-part": "copy-stack", disabled: selected === 0 }, "Copy stack");
   copyOnClick(stack, () => pathOf(tree, selected).join(";"));
   return element("span", { class: "acts" }, focusing, address, stack);
 }

@@ -2,7 +2,7 @@
 import { scaleLinear } from "../vendor/d3.js";
 import { svgElement } from "./dom.js";
 import { formatChange, formatMoment, formatValue } from "./format.js";
-import { recentChange } from "./run-view.js";
+import { recentChange, unitOf } from "./run-view.js";
 
 const MAX_BARS = 120; // more would be narrower than a few pixels, and cost a node each
 const [TOP, BOTTOM] = [10, 56];
@@ -48,7 +48,7 @@ function drawn(bars, type, seq) {
   const y = scaleLinear().domain([low, high === low ? low + 1 : high]).range([BOTTOM, TOP]);
   const slots = slotsOf(bars);
   return [
-    svgElement("line", { class: "grid", x1: 0, x2: "100%", y1: TOP, y2: TOP }), svgElement("text", { x: 0, y: TOP - 2 }, formatValue(high, type.unit)),
+    svgElement("line", { class: "grid", x1: 0, x2: "100%", y1: TOP, y2: TOP }), svgElement("text", { x: 0, y: TOP - 2 }, formatValue(high, unitOf(type))),
     svgElement("line", { class: "axis", x1: 0, x2: "100%", y1: y(0), y2: y(0) }),
     ...bars.map((bar, i) => rectangle(bar, i, slots, y, type, seq)), ...labels(bars, slots),
   ];
@@ -83,11 +83,11 @@ function summaryOf(run, snapshot, type) {
   if (!snapshot) return "";
   const recent = recentChange(run, snapshot, type.name);
   const moment = run.duration_s ? `${type.kind === "level" ? "at" : "since the run began, until"} ${formatMoment(snapshot.elapsed_s)}: ` : "";
-  return `${moment}${formatValue(snapshot.totals[type.name], type.unit)}${recent ? `, ${formatChange(recent.change, type.unit)} ${recent.words}` : ""}`;
+  return `${moment}${formatValue(snapshot.totals[type.name], unitOf(type))}${recent ? `, ${formatChange(recent.change, unitOf(type))} ${recent.words}` : ""}`;
 }
 
 function spoken(snapshots, type) {
   if (!snapshots.length) return "No snapshot yet";
   const [first, last] = [snapshots[0], snapshots.at(-1)];
-  return `${type.meaning} at each of ${snapshots.length} snapshots, from ${formatValue(first.totals[type.name], type.unit)} to ${formatValue(last.totals[type.name], type.unit)}`;
+  return `${type.meaning} at each of ${snapshots.length} snapshots, from ${formatValue(first.totals[type.name], unitOf(type))} to ${formatValue(last.totals[type.name], unitOf(type))}`;
 }

@@ -119,6 +119,7 @@ export function bindViewer(root, page) {
 
   function say(lost) {
     const lines = [...new Set(lost.map(({ name, node }) => `The frame ${name} is not in this graph. ${node ? `The nearest one above it that is left, ${nameOf(graph.state.tree, node)}, is shown.` : "All is shown."}`))];
+    if (graph.state.tree.width[0] === 0) lines.push("All values are zero, so no frame has a width. The table lists the functions.");
     part(root, "gone").replaceChildren(...lines.map((line) => element("p", { class: "small warn" }, line)));
   }
 

@@ -39,7 +39,7 @@ test("claims of an upload that have the wrong form are not taken", () => {
 
   const quality = captureQuality(snapshotOf(hostile));
 
-  assert.deepEqual([quality.level, quality.figures, quality.notes, quality.banner], ["unknown", [], [], null]);
+  assert.deepEqual([quality.level, quality.figures, quality.notes, quality.banner], ["unknown", [["", "", "the file does not say what was lost"]], [], null]);
 });
 
 test("while recording the newest losses count", () => {
