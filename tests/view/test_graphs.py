@@ -1,4 +1,4 @@
-"""The graphs of this folder, which JavaScript reads too: the same bytes, and the numbers that were counted from the stacks."""
+"""The graphs of this folder, which JavaScript reads too: the same bytes, the numbers counted from the stacks."""
 
 from __future__ import annotations
 

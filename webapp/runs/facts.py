@@ -17,6 +17,7 @@ from webapp.runs.models import Run
 
 MAX_CAPTURE_CHARACTERS = 100_000  # it goes into a row, and to every open page
 MAX_CAPTURE_DEPTH = 6
+UNIT_CHARACTERS = 40  # of the column; an import's unit may be a name of 200
 
 
 def of_snapshot(profile: Profile, tree: CallTree) -> dict[str, Any]:
@@ -41,7 +42,7 @@ def of_run(run: Run) -> dict[str, Any]:
     if last is None:
         return fields
     shown = last.value_types[0]
-    fields |= {"value_type": shown["name"], "unit": shown["unit"], "total": shown["total"]}
+    fields |= {"value_type": shown["name"], "unit": shown["unit"][:UNIT_CHARACTERS], "total": shown["total"]}
     return fields if run.spec else fields | _of_upload(run, last.format, last.capture)
 
 
