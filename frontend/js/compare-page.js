@@ -1,21 +1,23 @@
 // The page of a comparison: two sides, one graph of their union, what changed by function, and it all in one sentence.
+import { showCaptures, showSides } from "./compare-sides.js";
 import { copyOnClick } from "./copy.js";
 import { finding } from "./diff.js";
-import { element, icon, note, part, setText } from "./dom.js";
-import { formatChange, formatCount, formatDuration, formatOfOwn, formatPercent, formatValue } from "./format.js";
-import { captureQuality } from "./quality.js";
-import { drawable, filled, unitOf } from "./run-view.js";
+import { element, note, part, setText } from "./dom.js";
+import { formatChange, formatCount, formatOfOwn, formatPercent, formatValue } from "./format.js";
+import { filled, unitOf } from "./run-view.js";
 import { bindTable, changeBar } from "./table-view.js";
 import { readState, writeState } from "./url-state.js";
 import { showTypes } from "./value-types.js";
 import { bindViewer } from "./viewer.js";
 
-const SIDES = ["before", "after"];
 const root = document.querySelector("[data-page=compare]");
 const viewer = bindViewer(root, { base, functions, selected, changed: writeAddress, link });
 const table = bindTable(tableParts(), {
-  columns: changeColumns(), note: "Totals include what a function called, so rows overlap and do not add up.", sort: "-selfChange",
-  onRow: (name) => viewer.goTo(name), onSort: () => writeAddress("replace"),
+  columns: changeColumns(),
+  note: "Totals include what a function called, so rows overlap and do not add up.",
+  sort: "-selfChange",
+  onRow: (name) => viewer.goTo(name),
+  onSort: () => writeAddress("replace"),
 });
 const page = { comparison: null, type: "" };
 
@@ -24,10 +26,10 @@ start();
 async function start() {
   applyAddress();
   addEventListener("popstate", () => (applyAddress(), show()));
-  copyOnClick(part(root, "copy-page").querySelector("span"), () => location.href);
+  copyOnClick(part(root, "copy-page"), () => location.href);
   copyOnClick(part(root, "copy-finding"), reviewText);
   await show();
-  showSnapshots();
+  if (page.comparison) showCaptures(root, page.comparison);
 }
 
 function applyAddress() {
@@ -40,24 +42,31 @@ function applyAddress() {
 
 async function show() {
   try {
-    if (!page.comparison || (page.type && page.comparison.value_type.name !== page.type)) page.comparison = await fetchComparison();
+    if (!page.comparison || (page.type && page.comparison.value_type.name !== page.type))
+      page.comparison = await fetchComparison();
   } catch (error) {
     return fail(error.message);
   }
   const { comparison } = page;
   const type = comparison.value_type;
   page.type = type.name;
-  showSides(comparison, type);
+  showSides(root, comparison, type);
   showTypes(part(root, "types"), comparison.value_types, { chosen: type.name, totalOf: () => "", choose: chooseType });
-  part(root, "meaning").replaceChildren(element("b", {}, type.meaning), ", after minus before. A frame is as wide as its larger side, so nothing that vanished is missing.");
+  part(root, "meaning").replaceChildren(
+    element("b", {}, type.meaning),
+    ", after minus before. A frame is as wide as its larger side, so nothing that vanished is missing.",
+  );
   part(root, "warnings").replaceChildren(...comparison.warnings.map((words) => note("warn", "i-warn", words, "")));
-  const fill = (stage) => filled(comparison.payload_url, { value_type: type.name, tag: [comparison.tag].flat()[0], stage });
+  const fill = (stage) =>
+    filled(comparison.payload_url, { value_type: type.name, tag: [comparison.tag].flat()[0], stage });
   root.dataset.shown = type.name;
   await viewer.show({ overview: fill("overview"), full: fill("full") }, { unit: unitOf(type) });
 }
 
 async function fetchComparison() {
-  const response = await fetch(root.dataset.compareUrl + (page.type ? `?value_type=${encodeURIComponent(page.type)}` : ""));
+  const response = await fetch(
+    root.dataset.compareUrl + (page.type ? `?value_type=${encodeURIComponent(page.type)}` : ""),
+  );
   if (response.ok) return withType(await response.json());
   const { error } = await response.json().catch(() => ({}));
   throw new Error(error ?? `The site answered ${response.status} when asked to compare. Reload the page.`);
@@ -82,77 +91,6 @@ function chooseType(name) {
   show();
 }
 
-function showSides({ before, after }, type) {
-  for (const [name, side] of Object.entries({ before, after })) showSide(name, side, type);
-  setText(part(root, "title"), titleOf(before, after));
-  const change = after.total - before.total;
-  const number = part(root, "change");
-  setText(number, change === 0 ? "none" : formatChange(change, unitOf(type)));
-  number.className = `v ${change > 0 ? "grew" : change < 0 ? "shrank" : ""}`;
-  setText(part(root, "change-share"), change === 0 ? "" : formatOfOwn(before.total, after.total));
-}
-
-function showSide(name, side, type) {
-  setText(part(root, `${name}-total`), formatValue(side.total, unitOf(type)));
-  part(root, `${name}-deploy`).replaceChildren(...(side.deploy ? ["deploy ", element("b", {}, side.deploy)] : []));
-  const facts = [startedWords(side.started_at), side.service || side.title, side.host];
-  setText(part(root, `${name}-facts`), `, ${facts.filter(Boolean).join(", ")}`);
-  setText(part(root, `${name}-moment`), side.elapsed_s ? `, at ${formatDuration(side.elapsed_s)}` : "");
-  setText(part(root, `${name}-run`), side.run);
-}
-
-function startedWords(text) {
-  if (!text) return "";
-  return new Date(text).toLocaleString("en-GB", { timeZone: "UTC", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" }).replace(",", "");
-}
-
-function titleOf(before, after) {
-  if (before.deploy && after.deploy && before.deploy !== after.deploy) return `${before.deploy} against ${after.deploy}`;
-  if (before.run === after.run) return `${before.run}, ${formatDuration(before.elapsed_s)} against ${formatDuration(after.elapsed_s)}`;
-  return `${before.run} against ${after.run}`;
-}
-
-// Both runs tell of their snapshots and captures; the graph does not wait for them.
-async function showSnapshots() {
-  if (!page.comparison) return;
-  const runs = await Promise.all(SIDES.map((name) => fetch(`/api/v1/runs/${page.comparison[name].run}`).then((response) => (response.ok ? response.json() : null), () => null)));
-  SIDES.forEach((name, i) => runs[i] && fillSnapshots(name, runs[i]));
-  showQuality(runs);
-}
-
-function fillSnapshots(name, run) {
-  const select = part(root, `${name}-snapshot`);
-  const chosen = page.comparison[name].seq;
-  const snapshots = drawable(run);
-  select.replaceChildren(...snapshots.map(({ seq, elapsed_s: elapsed }) => element("option", { value: seq, selected: seq === chosen }, elapsed ? formatDuration(elapsed) : `snapshot ${seq}`)));
-  select.closest("label").hidden = snapshots.length < 2;
-  part(root, `${name}-moment`).hidden = snapshots.length > 1;
-  select.addEventListener("change", () => {
-    const refs = { before: root.dataset.before, after: root.dataset.after, [name]: `${run.run}@${select.value}` };
-    location.href = `/compare/${refs.before}/${refs.after}${location.hash}`;
-  });
-}
-
-function showQuality(runs) {
-  const captures = SIDES.map((name, i) => {
-    const run = runs[i];
-    return captureQuality(run?.snapshots.find(({ seq }) => seq === page.comparison[name].seq), { ...run, isActive: false });
-  });
-  const isOk = captures.every(({ level }) => level === "ok");
-  const words = [...new Set(captures.map((capture) => capture.words[1]))].join(" and ");
-  const first = element("span", {}, icon(isOk ? "i-ok" : "i-warn"), words.includes(" and ") ? " Captures " : " Both captures ", element("b", {}, words));
-  part(root, "quality").replaceChildren(first, ...pairedFigures(captures));
-}
-
-// "lost 0 and 0 of 7.77 M and 7.77 M events" reads badly, so both sides share the words before and after their numbers.
-function pairedFigures([before, after]) {
-  const numbered = ({ figures }) => figures.filter(([label, number]) => label && number);
-  return numbered(before).flatMap(([label, number, rest]) => {
-    const other = numbered(after).find(([name]) => name === label);
-    return other ? [element("span", {}, `${label} `, element("b", {}, number), " and ", element("b", {}, other[1]), label === "lost" ? " events" : ` ${rest}`)] : [];
-  });
-}
-
 function base(tree, focus) {
   const type = page.comparison.value_type;
   const share = focus === 0 ? "" : `, ${formatPercent(tree.width[focus] / tree.width[0])} of the whole width`;
@@ -162,7 +100,11 @@ function base(tree, focus) {
 function functions(tree, rows) {
   const unit = unitOf(page.comparison.value_type);
   const pieces = finding(tree, rows, unit);
-  part(root, "finding").replaceChildren(...pieces.map(({ text, kind }) => (kind === "code" ? element("code", {}, text) : kind ? element("b", { class: kind }, text) : text)));
+  part(root, "finding").replaceChildren(
+    ...pieces.map(({ text, kind }) =>
+      kind === "code" ? element("code", {}, text) : kind ? element("b", { class: kind }, text) : text,
+    ),
+  );
   const { grew, shrank } = viewer.movements();
   setText(part(root, "change-parts"), `${formatValue(grew[0], unit)} grew, ${formatValue(shrank[0], unit)} shrank`);
   table.show(rows, { unit, largest: rows.reduce((most, { selfChange }) => Math.max(most, Math.abs(selfChange)), 0) });
@@ -176,17 +118,40 @@ function changeColumns() {
   const orDash = (value, unit) => (value === 0 ? "–" : formatValue(value, unit));
   return [
     { title: "Function", className: "fn", sort: "name" },
-    { title: "Shrank | grew", className: "c2", cell: ({ selfChange }, { largest }) => changeBar(largest ? selfChange / largest : 0) },
+    {
+      title: "Shrank | grew",
+      className: "c2",
+      cell: ({ selfChange }, { largest }) => changeBar(largest ? selfChange / largest : 0),
+    },
     { title: "Self before", className: "n c1", sort: "self", cell: ({ self }, { unit }) => orDash(self, unit) },
-    { title: "Self after", className: "n c1", sort: "selfAfter", cell: ({ selfAfter }, { unit }) => orDash(selfAfter, unit) },
-    { title: "Self change", className: "n", sort: "selfChange", cell: ({ selfChange }, { unit }) => change(selfChange, unit) },
+    {
+      title: "Self after",
+      className: "n c1",
+      sort: "selfAfter",
+      cell: ({ selfAfter }, { unit }) => orDash(selfAfter, unit),
+    },
+    {
+      title: "Self change",
+      className: "n",
+      sort: "selfChange",
+      cell: ({ selfChange }, { unit }) => change(selfChange, unit),
+    },
     { title: "Of own before", className: "n", cell: ({ self, selfAfter }) => ofOwn(self, selfAfter) },
-    { title: "Total change", className: "n c1", sort: "totalChange", cell: ({ totalChange }, { unit }) => change(totalChange, unit) },
+    {
+      title: "Total change",
+      className: "n c1",
+      sort: "totalChange",
+      cell: ({ totalChange }, { unit }) => change(totalChange, unit),
+    },
   ];
 }
 
 function change(value, unit) {
-  return element("span", { class: value > 0 ? "grew" : value < 0 ? "shrank" : "quiet" }, value === 0 ? "–" : formatChange(value, unit));
+  return element(
+    "span",
+    { class: value > 0 ? "grew" : value < 0 ? "shrank" : "quiet" },
+    value === 0 ? "–" : formatChange(value, unit),
+  );
 }
 
 function ofOwn(before, after) {
@@ -216,7 +181,12 @@ function writeAddress(how) {
 }
 
 function tableParts() {
-  return { table: part(root, "functions"), filter: part(root, "filter"), count: part(root, "count"), more: part(root, "more") };
+  return {
+    table: part(root, "functions"),
+    filter: part(root, "filter"),
+    count: part(root, "count"),
+    more: part(root, "more"),
+  };
 }
 
 window.memflame = { frameRect: viewer.boxOf, tree: viewer.tree };

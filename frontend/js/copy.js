@@ -2,13 +2,14 @@
 
 const SHOWN_MS = 1600;
 
-/** Makes a button copy what `text()` gives. */
+/** Makes a button copy what `text()` gives; its words, in a span if it has an icon too, say how it went. */
 export function copyOnClick(button, text) {
-  const label = button.textContent;
+  const words = button.querySelector("span") ?? button;
+  const label = words.textContent;
   button.addEventListener("click", async () => {
     const isCopied = await copyText(text());
-    button.textContent = isCopied ? "Copied" : "Not copied: the browser refused";
-    setTimeout(() => (button.textContent = label), SHOWN_MS);
+    words.textContent = isCopied ? "Copied" : "Not copied: the browser refused";
+    setTimeout(() => (words.textContent = label), SHOWN_MS);
   });
 }
 

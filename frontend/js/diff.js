@@ -44,7 +44,8 @@ export function pathsOf(tree, side) {
 export function finding(tree, rows, unit) {
   const net = changeOf(tree, 0);
   const first = arrangeRows(rows, { sort: net < 0 ? "selfChange" : "-selfChange" })[0];
-  if (!first || first.selfChange === 0) return [piece(`Nothing changed: both sides hold ${formatValue(tree.total[0], unit)}.`)];
+  if (!first || first.selfChange === 0)
+    return [piece(`Nothing changed: both sides hold ${formatValue(tree.total[0], unit)}.`)];
   return [...mainChange(first, net, unit), ...otherPaths(tree, unit), piece(".")];
 }
 
@@ -52,9 +53,14 @@ const piece = (text, kind = "") => ({ text, kind });
 
 function mainChange({ name, selfChange }, net, unit) {
   const isGrowth = selfChange > 0;
-  const share = Math.sign(net) === Math.sign(selfChange) ? `, ${formatWholePercent(selfChange / net)} of the ${isGrowth ? "growth" : "decrease"}` : "";
+  const share =
+    Math.sign(net) === Math.sign(selfChange)
+      ? `, ${formatWholePercent(selfChange / net)} of the ${isGrowth ? "growth" : "decrease"}`
+      : "";
   return [
-    piece(name, "code"), piece(" holds "), piece(formatValue(Math.abs(selfChange), unit), isGrowth ? "grew" : "shrank"),
+    piece(name, "code"),
+    piece(" holds "),
+    piece(formatValue(Math.abs(selfChange), unit), isGrowth ? "grew" : "shrank"),
     piece(` ${isGrowth ? "more" : "less"} than before${share}`),
   ];
 }
@@ -63,7 +69,11 @@ function otherPaths(tree, unit) {
   const fresh = pathsOf(tree, "new");
   const gone = pathsOf(tree, "gone");
   const parts = [];
-  if (fresh.count) parts.push(`${formatPlural(fresh.count, "path is", "paths are")} new (${formatChange(fresh.change, unit)})`);
-  if (gone.count) parts.push(`${parts.length ? `${gone.count} ${gone.count === 1 ? "is" : "are"}` : formatPlural(gone.count, "path is", "paths are")} gone (${formatChange(gone.change, unit)})`);
+  if (fresh.count)
+    parts.push(`${formatPlural(fresh.count, "path is", "paths are")} new (${formatChange(fresh.change, unit)})`);
+  if (gone.count)
+    parts.push(
+      `${parts.length ? `${gone.count} ${gone.count === 1 ? "is" : "are"}` : formatPlural(gone.count, "path is", "paths are")} gone (${formatChange(gone.change, unit)})`,
+    );
   return parts.length ? [piece(`; ${parts.join(", ")}`)] : [];
 }

@@ -13,11 +13,16 @@ export function svgElement(tag, attributes = {}, ...children) {
 }
 
 export function icon(name) {
-  return svgElement("svg", { class: "icon", "aria-hidden": "true" }, svgElement("use", { href: `#i-${name.replace(/^i-/, "")}` }));
+  return svgElement(
+    "svg",
+    { class: "icon", "aria-hidden": "true" },
+    svgElement("use", { href: `#i-${name.replace(/^i-/, "")}` }),
+  );
 }
 
 function filled(node, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) if (value !== null && value !== false) node.setAttribute(name, value === true ? "" : value);
+  for (const [name, value] of Object.entries(attributes))
+    if (value !== null && value !== false) node.setAttribute(name, value === true ? "" : value);
   node.append(...children.flat().filter((child) => child !== null && child !== undefined));
   return node;
 }
@@ -33,7 +38,12 @@ export function setText(node, text) {
 
 /** A notice as the page shows them: icon, title, text, then what else belongs to it. */
 export function note(kind, iconName, title, text, ...rest) {
-  return element("div", { class: `note ${kind}`.trim() }, icon(iconName), element("div", {}, element("h3", {}, title), text ? element("p", {}, text) : null, rest));
+  return element(
+    "div",
+    { class: `note ${kind}`.trim() },
+    icon(iconName),
+    element("div", {}, element("h3", {}, title), text ? element("p", {}, text) : null, rest),
+  );
 }
 
 export const prefersReducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -49,7 +49,13 @@ function addRow(list, tree, view, row, shades) {
       continue;
     }
     const next = endOfBar(tree, node, end, view.v0 + (Math.floor(x) + 1) / scale, scale);
-    if (hasMass(tree, node, next)) bar = addBar(list, bar, { node, row, x: Math.max(0, Math.floor(x)), w: 1, shade: shadeOfBar(node, next, shades) }, shades);
+    if (hasMass(tree, node, next))
+      bar = addBar(
+        list,
+        bar,
+        { node, row, x: Math.max(0, Math.floor(x)), w: 1, shade: shadeOfBar(node, next, shades) },
+        shades,
+      );
     node = next;
   }
 }
@@ -93,7 +99,8 @@ function shadeOfBar(node, next, { shadeOf, matchesBefore, matchShade }) {
 
 // Neighbouring pixels of one colour are one rectangle: a full view then costs no more than one that drops small frames.
 function addBar(list, last, bar, { joinedPx, matchShade }) {
-  const isSame = last && (last.shade === bar.shade || (last.w < joinedPx && last.shade !== matchShade && bar.shade !== matchShade));
+  const isSame =
+    last && (last.shade === bar.shade || (last.w < joinedPx && last.shade !== matchShade && bar.shade !== matchShade));
   if (isSame && last.x + last.w === bar.x) {
     last.w++;
     return last;

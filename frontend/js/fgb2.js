@@ -26,11 +26,14 @@ export function decode(buffer) {
 }
 
 function readHeader(bytes) {
-  if (bytes.length < 8 || MAGIC.some((byte, i) => bytes[i] !== byte)) throw new PayloadError("This is no graph: its first bytes are not FGB2.");
+  if (bytes.length < 8 || MAGIC.some((byte, i) => bytes[i] !== byte))
+    throw new PayloadError("This is no graph: its first bytes are not FGB2.");
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(4, true);
-  if (8 + length > bytes.length) throw new PayloadError(`The graph is cut: its header has ${length} bytes, ${bytes.length - 8} came.`);
+  if (8 + length > bytes.length)
+    throw new PayloadError(`The graph is cut: its header has ${length} bytes, ${bytes.length - 8} came.`);
   const header = parsedHeader(new TextDecoder().decode(bytes.subarray(8, 8 + length)));
-  if (header.v !== VERSION) throw new PayloadError(`The graph has version ${header.v}, this page reads ${VERSION}. Reload the page.`);
+  if (header.v !== VERSION)
+    throw new PayloadError(`The graph has version ${header.v}, this page reads ${VERSION}. Reload the page.`);
   return { header, start: 8 + length };
 }
 
@@ -41,7 +44,8 @@ function parsedHeader(text) {
   } catch {
     throw new PayloadError("The graph's header is not JSON.");
   }
-  if (header === null || typeof header !== "object" || !Array.isArray(header.sections)) throw new PayloadError("The graph's header names no sections.");
+  if (header === null || typeof header !== "object" || !Array.isArray(header.sections))
+    throw new PayloadError("The graph's header names no sections.");
   return header;
 }
 
@@ -49,12 +53,14 @@ function locate(header, start, end) {
   const sections = new Map();
   let at = start;
   for (const [name, length] of header.sections) {
-    if (!Number.isSafeInteger(length) || length < 0 || at + length > end) throw new PayloadError(`The graph is cut in its section ${name}.`);
+    if (!Number.isSafeInteger(length) || length < 0 || at + length > end)
+      throw new PayloadError(`The graph is cut in its section ${name}.`);
     sections.set(name, [at, at + length]);
     at += length;
   }
   if (at !== end) throw new PayloadError(`The graph has ${end - at} bytes more than its header names.`);
-  for (const name of ["nch", "name", "self", "strings"]) if (!sections.has(name)) throw new PayloadError(`The graph has no section ${name}.`);
+  for (const name of ["nch", "name", "self", "strings"])
+    if (!sections.has(name)) throw new PayloadError(`The graph has no section ${name}.`);
   return sections;
 }
 
@@ -63,7 +69,8 @@ function checkedCount({ n }, sections) {
   if (!Number.isSafeInteger(n) || n < 1) throw new PayloadError(`The graph says that it has ${n} frames.`);
   for (const name of COLUMNS) {
     const bounds = sections.get(name);
-    if (bounds && bounds[1] - bounds[0] < n) throw new PayloadError(`The graph names ${n} frames, its section ${name} is too short for them.`);
+    if (bounds && bounds[1] - bounds[0] < n)
+      throw new PayloadError(`The graph names ${n} frames, its section ${name} is too short for them.`);
   }
   return n;
 }
@@ -79,10 +86,14 @@ function readUnsigned(bytes, out, section) {
       byte = bytes[at++];
       value += (byte & 127) * scale;
     }
-    if (value > Number.MAX_SAFE_INTEGER) throw new PayloadError(`A number in the section ${section} is larger than 2^53, which a browser can't hold exactly.`);
+    if (value > Number.MAX_SAFE_INTEGER)
+      throw new PayloadError(
+        `A number in the section ${section} is larger than 2^53, which a browser can't hold exactly.`,
+      );
     out[i] = value;
   }
-  if (at !== bytes.length) throw new PayloadError(`The section ${section} has ${bytes.length} bytes, its numbers take ${at}.`);
+  if (at !== bytes.length)
+    throw new PayloadError(`The section ${section} has ${bytes.length} bytes, its numbers take ${at}.`);
   return out;
 }
 
@@ -90,13 +101,17 @@ function readValues({ encoding, unit = 1 }, bytes, n) {
   if (encoding === "float64") return readFloats(bytes, n);
   const out = readUnsigned(bytes, new Float64Array(n), "self");
   if (encoding === "zigzag") for (let i = 0; i < n; i++) out[i] = out[i] % 2 === 0 ? out[i] / 2 : -(out[i] + 1) / 2;
-  else if (encoding !== "uvarint") throw new PayloadError(`The graph's numbers are written as ${encoding}, which this page can't read. Reload the page.`);
+  else if (encoding !== "uvarint")
+    throw new PayloadError(
+      `The graph's numbers are written as ${encoding}, which this page can't read. Reload the page.`,
+    );
   if (unit !== 1) for (let i = 0; i < n; i++) out[i] *= unit;
   return out;
 }
 
 function readFloats(bytes, n) {
-  if (bytes.length !== 8 * n) throw new PayloadError(`The section self has ${bytes.length} bytes, ${n} numbers take ${8 * n}.`);
+  if (bytes.length !== 8 * n)
+    throw new PayloadError(`The section self has ${bytes.length} bytes, ${n} numbers take ${8 * n}.`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const out = new Float64Array(n);
   for (let i = 0; i < n; i++) {

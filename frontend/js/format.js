@@ -8,7 +8,18 @@ export const UNKNOWN = "–";
 const grouped = format(",.0f");
 const oneDecimal = format(",.1f");
 const PREFIXES = ["B", "kB", "MB", "GB"];
-const COUNTED = new Set(["objects", "calls", "pages", "faults", "stacks", "events", "snapshots", "runs", "lines", "frames"]);
+const COUNTED = new Set([
+  "objects",
+  "calls",
+  "pages",
+  "faults",
+  "stacks",
+  "events",
+  "snapshots",
+  "runs",
+  "lines",
+  "frames",
+]);
 
 /** A value with its unit: bytes in powers of 1024, anything else counted. */
 export function formatValue(value, unit) {
@@ -78,7 +89,8 @@ export function formatDuration(seconds) {
 /** Seconds since then as one unit: "2 min ago". */
 export function formatAge(seconds) {
   const past = Math.max(0, seconds);
-  const [size, word] = past < 60 ? [1, "s"] : past < 3600 ? [60, "min"] : past < 172_800 ? [3600, "h"] : [86_400, "days"];
+  const [size, word] =
+    past < 60 ? [1, "s"] : past < 3600 ? [60, "min"] : past < 172_800 ? [3600, "h"] : [86_400, "days"];
   return `${Math.floor(past / size)}${NBSP}${word}${NBSP}ago`;
 }
 

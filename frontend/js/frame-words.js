@@ -19,10 +19,19 @@ function valueWords(tree, unit, isPartial) {
     const shares = [`${formatPercent(share(node, 0))} ${all}`];
     if (focus > 0) shares.push(`${formatPercent(share(node, focus))} of view`);
     const rows = [[isSigned ? "net" : "total", formatValue(tree.total[node], unit), shares.join(", ")]];
-    if (!isPartial) rows.push(["self", formatValue(selfOf(tree, node), unit), tree.total[0] ? `${formatPercent(selfOf(tree, node) / tree.width[0])} ${all}` : ""]);
+    if (!isPartial)
+      rows.push([
+        "self",
+        formatValue(selfOf(tree, node), unit),
+        tree.total[0] ? `${formatPercent(selfOf(tree, node) / tree.width[0])} ${all}` : "",
+      ]);
     return rows;
   };
-  return { short: (node) => formatShort(tree.total[node], unit), facts, spoken: (node, focus) => spoken(tree, node, facts(node, focus)) };
+  return {
+    short: (node) => formatShort(tree.total[node], unit),
+    facts,
+    spoken: (node, focus) => spoken(tree, node, facts(node, focus)),
+  };
 }
 
 function changeWords(tree, unit, moved) {
@@ -33,7 +42,8 @@ function changeWords(tree, unit, moved) {
       ["after", formatValue(after, unit), `${formatPercent(shareOf(after, tree.total2[0]))} of after`],
       ["change", after === before ? "none" : formatChange(after - before, unit), changeBase(tree, node)],
     ];
-    if (moved && isMixed(moved, node)) rows.push(["inside", formatChange(moved.grew[node], unit), `and ${formatChange(-moved.shrank[node], unit)}`]);
+    if (moved && isMixed(moved, node))
+      rows.push(["inside", formatChange(moved.grew[node], unit), `and ${formatChange(-moved.shrank[node], unit)}`]);
     return rows;
   };
   return { short: (node) => shortChange(tree, node, unit), facts, spoken: (node) => spoken(tree, node, facts(node)) };
@@ -49,11 +59,14 @@ function shortChange(tree, node, unit) {
 function changeBase(tree, node) {
   const side = sideOf(tree, node);
   if (side) return side === "new" ? "new path" : "path is gone";
-  return tree.total[node] === tree.total2[node] ? "" : `${formatOfOwn(tree.total[node], tree.total2[node])} of own before`;
+  return tree.total[node] === tree.total2[node]
+    ? ""
+    : `${formatOfOwn(tree.total[node], tree.total2[node])} of own before`;
 }
 
 const shareOf = (value, base) => (base ? value / base : 0);
-const spoken = (tree, node, facts) => `${nameOf(tree, node)}, ${facts.map(([label, value, base]) => `${label} ${value}${base ? `, ${base}` : ""}`).join(", ")}`;
+const spoken = (tree, node, facts) =>
+  `${nameOf(tree, node)}, ${facts.map(([label, value, base]) => `${label} ${value}${base ? `, ${base}` : ""}`).join(", ")}`;
 
 /** Did some of it grow while some of it shrank, both by at least a hundredth of what moved? */
 export function isMixed({ grew, shrank }, node) {

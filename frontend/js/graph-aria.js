@@ -17,11 +17,20 @@ export function describeAround(host, list, tree, words, { selected, focus }) {
 
   function item(tree, words, node, level, focus, isSelected = false) {
     const [first, end] = node === 0 ? [0, 1] : siblingRange(tree, node);
-    return element("div", {
-      id: idOf(host, node), role: "treeitem", "aria-level": level, "aria-setsize": end - first, "aria-posinset": node - first + 1,
-      "aria-expanded": tree.firstChild[node] < tree.firstChild[node + 1] ? String(isSelected || level < path.length) : null,
-      "aria-selected": String(isSelected),
-    }, words.spoken(node, focus));
+    return element(
+      "div",
+      {
+        id: idOf(host, node),
+        role: "treeitem",
+        "aria-level": level,
+        "aria-setsize": end - first,
+        "aria-posinset": node - first + 1,
+        "aria-expanded":
+          tree.firstChild[node] < tree.firstChild[node + 1] ? String(isSelected || level < path.length) : null,
+        "aria-selected": String(isSelected),
+      },
+      words.spoken(node, focus),
+    );
   }
 }
 

@@ -18,15 +18,31 @@ export function readTokens(host) {
   const solid = fills.map((fill) => inkOn(parseColour(fill)));
   solid[SHADE_MATCH] = read("--frame-match-ink");
   return {
-    fills, inks: solid, fadedInks: fills.map((fill) => inkOn(mixColours(parseColour(fill), page, FADED))), fadedAlpha: FADED,
-    page: read("--page"), track: read("--frame-muted"), quiet: read("--ink-2"), match: read("--frame-match"),
-    hatch: read("--hatch"), grew: read("--up-4"), shrank: read("--down-4"), font: `12px ${getComputedStyle(host).getPropertyValue("--font-ui")}`,
+    fills,
+    inks: solid,
+    fadedInks: fills.map((fill) => inkOn(mixColours(parseColour(fill), page, FADED))),
+    fadedAlpha: FADED,
+    page: read("--page"),
+    track: read("--frame-muted"),
+    quiet: read("--ink-2"),
+    match: read("--frame-match"),
+    hatch: read("--hatch"),
+    grew: read("--up-4"),
+    shrank: read("--down-4"),
+    font: `12px ${getComputedStyle(host).getPropertyValue("--font-ui")}`,
   };
 }
 
 function shadeNames() {
   const steps = (name, count) => Array.from({ length: count }, (_, i) => `--${name}-${i + 1}`);
-  return ["--frame-root", ...steps("mem", MEMORY_STEPS), "--frame-match", "--diff-0", ...steps("up", CHANGE_STEPS.length), ...steps("down", CHANGE_STEPS.length)];
+  return [
+    "--frame-root",
+    ...steps("mem", MEMORY_STEPS),
+    "--frame-match",
+    "--diff-0",
+    ...steps("up", CHANGE_STEPS.length),
+    ...steps("down", CHANGE_STEPS.length),
+  ];
 }
 
 // A custom property reads back as it was written, light-dark() and all; only a real property is computed to a colour.

@@ -26,7 +26,12 @@ export function bindPointer(figure, graph) {
     hover(event.buttons ? -1 : nodeUnder(event));
     if (state.hover < 0) return tip.hide();
     const edge = figure.getBoundingClientRect();
-    tip.show(nameOf(state.tree, state.hover), state.words.facts(state.hover, state.focus), { x: event.clientX - edge.left, y: event.clientY - edge.top }, edge);
+    tip.show(
+      nameOf(state.tree, state.hover),
+      state.words.facts(state.hover, state.focus),
+      { x: event.clientX - edge.left, y: event.clientY - edge.top },
+      edge,
+    );
   }
 
   function left() {

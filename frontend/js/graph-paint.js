@@ -31,7 +31,14 @@ function boxOf({ node, row, x, w }, { tree, view, shadeOf, faded, pixelRatio }) 
   const left = Math.max(0, snap(x));
   const right = Math.min(view.width, snap(x + w));
   const gap = w > GAP_FROM && right < view.width ? 1 : 0;
-  return { node, shade: shadeOf(node), isFaded: faded.has(node), x: left, w: Math.max(1, right - left - gap), y: rowY(tree, view, row) };
+  return {
+    node,
+    shade: shadeOf(node),
+    isFaded: faded.has(node),
+    x: left,
+    w: Math.max(1, right - left - gap),
+    y: rowY(tree, view, row),
+  };
 }
 
 function paintBars(context, { tree, view, list }, { fills }) {

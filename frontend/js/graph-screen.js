@@ -12,7 +12,10 @@ export function bindScreen(figure, state, view) {
   const screen = figure.querySelector(".graph-screen");
   const canvas = screen.querySelector("canvas");
   const minimap = figure.querySelector(".minimap");
-  const rings = [[figure.querySelector(".ring.hover"), () => state.hover], [figure.querySelector(".ring.selected-ring"), () => state.selected || -1]];
+  const rings = [
+    [figure.querySelector(".ring.hover"), () => state.hover],
+    [figure.querySelector(".ring.selected-ring"), () => state.selected || -1],
+  ];
   const context = canvas.getContext("2d");
   let tokens = readTokens(figure);
   let measure = newMeasure();
@@ -38,7 +41,11 @@ export function bindScreen(figure, state, view) {
     sizeCanvas(canvas, view.width, view.height, pixelRatio);
     context.setTransform(pixelRatio, 0, 0, pixelRatio, 0, 0);
     const isExact = state.tree.total2 !== null;
-    const list = drawList(state.tree, view, state.shadeOf, { matchesBefore: state.found?.before, matchShade: SHADE_MATCH, isExact });
+    const list = drawList(state.tree, view, state.shadeOf, {
+      matchesBefore: state.found?.before,
+      matchShade: SHADE_MATCH,
+      isExact,
+    });
     paint(context, { ...state, view, list, measure, pixelRatio }, tokens);
     drawMinimap(pixelRatio);
     placeRings();
@@ -61,7 +68,17 @@ export function bindScreen(figure, state, view) {
     brush.setTransform(pixelRatio, 0, 0, pixelRatio, 0, 0);
     const all = state.tree.width[0] || 1;
     const scale = view.width / all;
-    paintMinimap(brush, { width: view.width, ticks: state.ticks, from: view.v0 * scale, to: view.v1 * scale, isZoomed: view.v1 - view.v0 < all }, tokens);
+    paintMinimap(
+      brush,
+      {
+        width: view.width,
+        ticks: state.ticks,
+        from: view.v0 * scale,
+        to: view.v1 * scale,
+        isZoomed: view.v1 - view.v0 < all,
+      },
+      tokens,
+    );
   }
 
   function placeRings() {
@@ -82,7 +99,12 @@ export function bindScreen(figure, state, view) {
   function frameBox(node) {
     const { tree } = state;
     const scale = view.width / (view.v1 - view.v0);
-    return { x: (tree.x0[node] - view.v0) * scale, y: rowY(tree, view, rowOf(tree, node)), w: tree.width[node] * scale, h: ROW - 1 };
+    return {
+      x: (tree.x0[node] - view.v0) * scale,
+      y: rowY(tree, view, rowOf(tree, node)),
+      w: tree.width[node] * scale,
+      h: ROW - 1,
+    };
   }
 
   function recolour() {

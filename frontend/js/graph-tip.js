@@ -21,7 +21,15 @@ function cut(name) {
 }
 
 function factsList(facts) {
-  return element("dl", {}, facts.flatMap(([label, value, base]) => [element("dt", {}, label), element("dd", {}, value), element("dd", {}, base)]));
+  return element(
+    "dl",
+    {},
+    facts.flatMap(([label, value, base]) => [
+      element("dt", {}, label),
+      element("dd", {}, value),
+      element("dd", {}, base),
+    ]),
+  );
 }
 
 function place(tip, { x, y }, box) {

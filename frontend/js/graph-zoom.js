@@ -38,8 +38,14 @@ export function bindZoom(host, { total, width, onDomain }) {
   // d3-zoom keeps its own transform: after each move of ours it has to know where it is.
   function synchronise() {
     const k = total() / (domain[1] - domain[0]);
-    const extent = [[0, 0], [width(), 1]];
-    behaviour.extent(extent).translateExtent([[0, -Infinity], [width(), Infinity]]);
+    const extent = [
+      [0, 0],
+      [width(), 1],
+    ];
+    behaviour.extent(extent).translateExtent([
+      [0, -Infinity],
+      [width(), Infinity],
+    ]);
     behaviour.transform(selection, zoomIdentity.translate((-domain[0] / total()) * width() * k, 0).scale(k));
   }
 

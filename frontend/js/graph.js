@@ -17,7 +17,19 @@ const SEEN_PX = 28; // a frame that was asked for is shown at least this wide, i
  */
 export function bindGraph(figure, on) {
   const view = { v0: 0, v1: 1, width: 0, top: 0, height: 0, isFlame: false };
-  const state = { tree: null, words: null, moved: null, found: null, ownShadeOf: null, shadeOf: null, focus: 0, selected: 0, hover: -1, faded: new Set(), ticks: [] };
+  const state = {
+    tree: null,
+    words: null,
+    moved: null,
+    found: null,
+    ownShadeOf: null,
+    shadeOf: null,
+    focus: 0,
+    selected: 0,
+    hover: -1,
+    faded: new Set(),
+    ticks: [],
+  };
   const screen = bindScreen(figure, state, view);
   const list = figure.querySelector(".graph-items");
   const zooming = bindZoom(screen.screen, { total: all, width: () => view.width, onDomain: moveDomain });
@@ -39,7 +51,10 @@ export function bindGraph(figure, on) {
     const path = ancestorsOf(state.tree, node);
     state.focus = node;
     state.faded = new Set(path.slice(0, -1));
-    figure.dataset.zoomPath = path.slice(1).map((each) => nameOf(state.tree, each)).join(";");
+    figure.dataset.zoomPath = path
+      .slice(1)
+      .map((each) => nameOf(state.tree, each))
+      .join(";");
   }
 
   function select(node, { isQuiet = false } = {}) {
@@ -88,11 +103,16 @@ export function bindGraph(figure, on) {
   // The uppermost frame in which the node is wide enough to be seen.
   function widestAround(node) {
     const { tree } = state;
-    return ancestorsOf(tree, node).find((above) => (tree.width[node] / tree.width[above]) * view.width >= SEEN_PX) ?? node;
+    return (
+      ancestorsOf(tree, node).find((above) => (tree.width[node] / tree.width[above]) * view.width >= SEEN_PX) ?? node
+    );
   }
 
   function findTicks() {
-    state.ticks = state.found && state.tree.width[0] > 0 ? matchTicks(state.tree, state.found, Math.max(1, Math.floor(view.width))) : [];
+    state.ticks =
+      state.found && state.tree.width[0] > 0
+        ? matchTicks(state.tree, state.found, Math.max(1, Math.floor(view.width)))
+        : [];
   }
 
   function resized() {
@@ -108,7 +128,14 @@ export function bindGraph(figure, on) {
   }
 
   const graph = {
-    state, view, screen, select, zoomTo, range, reveal, scaleBy,
+    state,
+    view,
+    screen,
+    select,
+    zoomTo,
+    range,
+    reveal,
+    scaleBy,
     draw: screen.draw,
     isFlame: () => view.isFlame,
     focusKeys: () => screen.box.focus(),
@@ -116,7 +143,19 @@ export function bindGraph(figure, on) {
     show(tree, { words, moved = null }) {
       const isFirst = !state.tree;
       const ownShadeOf = ownShades(tree);
-      Object.assign(state, { tree, words, moved, found: null, ownShadeOf, shadeOf: ownShadeOf, focus: 0, selected: 0, hover: -1, faded: new Set(), ticks: [] });
+      Object.assign(state, {
+        tree,
+        words,
+        moved,
+        found: null,
+        ownShadeOf,
+        shadeOf: ownShadeOf,
+        focus: 0,
+        selected: 0,
+        hover: -1,
+        faded: new Set(),
+        ticks: [],
+      });
       figure.dataset.nodes = tree.n;
       figure.classList.add("has-tree");
       if (isFirst) toRoot();
@@ -143,7 +182,9 @@ export function bindGraph(figure, on) {
       const edge = screen.screen.getBoundingClientRect();
       const { x, y, w, h } = screen.frameBox(node);
       const [left, right] = [Math.max(0, x), Math.min(view.width, x + w)];
-      return right > left && y >= 0 && y < view.height ? { x: edge.left + left, y: edge.top + y, w: right - left, h } : null;
+      return right > left && y >= 0 && y < view.height
+        ? { x: edge.left + left, y: edge.top + y, w: right - left, h }
+        : null;
     },
   };
 

@@ -20,8 +20,20 @@ export function keyAction({ key, ctrlKey, metaKey, altKey }, { isFlame }) {
 }
 
 const ACTIONS = {
-  ArrowLeft: "left", ArrowRight: "right", Enter: "zoom", " ": "zoom", Escape: "out", Backspace: "out", Home: "home",
-  "+": "closer", "=": "closer", "-": "farther", "/": "search", n: "next", N: "previous", "?": "help",
+  ArrowLeft: "left",
+  ArrowRight: "right",
+  Enter: "zoom",
+  " ": "zoom",
+  Escape: "out",
+  Backspace: "out",
+  Home: "home",
+  "+": "closer",
+  "=": "closer",
+  "-": "farther",
+  "/": "search",
+  n: "next",
+  N: "previous",
+  "?": "help",
 };
 
 /** Where an arrow leads from a node; the node itself where there is nothing. */
@@ -37,4 +49,5 @@ function firstVisibleChild(tree, node) {
   return child < tree.firstChild[node + 1] ? child : node;
 }
 
-const isSibling = (tree, node, other) => node > 0 && other > 0 && other < tree.n && tree.parent[other] === tree.parent[node];
+const isSibling = (tree, node, other) =>
+  node > 0 && other > 0 && other < tree.n && tree.parent[other] === tree.parent[node];

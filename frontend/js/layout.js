@@ -13,7 +13,19 @@ export function layoutTree(columns) {
   const total2 = self2 && addUp(self2, parent);
   if (width !== total) addUp(width, parent);
   checkTotals(header, total, total2, width);
-  return { header, n, names, strings, firstChild, parent, rows, total, total2, width, x0: positions(width, firstChild, n) };
+  return {
+    header,
+    n,
+    names,
+    strings,
+    firstChild,
+    parent,
+    rows,
+    total,
+    total2,
+    width,
+    x0: positions(width, firstChild, n),
+  };
 }
 
 function links(childCounts, n) {
@@ -41,11 +53,13 @@ function links(childCounts, n) {
 function ownWidths(header, self, self2) {
   if (!self2 && !mayBeNegative(header)) return self;
   const width = new Float64Array(self.length);
-  for (let i = 0; i < width.length; i++) width[i] = self2 ? Math.max(Math.abs(self[i]), Math.abs(self2[i])) : Math.abs(self[i]);
+  for (let i = 0; i < width.length; i++)
+    width[i] = self2 ? Math.max(Math.abs(self[i]), Math.abs(self2[i])) : Math.abs(self[i]);
   return width;
 }
 
-export const mayBeNegative = (header) => header.encoding === "zigzag" || Boolean(header.value_type?.is_signed) || header.encoding === "float64";
+export const mayBeNegative = (header) =>
+  header.encoding === "zigzag" || Boolean(header.value_type?.is_signed) || header.encoding === "float64";
 
 function addUp(values, parent) {
   for (let i = values.length - 1; i > 0; i--) values[parent[i]] += values[i];
@@ -53,7 +67,8 @@ function addUp(values, parent) {
 }
 
 function checkTotals(header, total, total2, width) {
-  if (!(width[0] <= Number.MAX_SAFE_INTEGER)) throw new PayloadError("The total is larger than 2^53, which a browser can't hold exactly.");
+  if (!(width[0] <= Number.MAX_SAFE_INTEGER))
+    throw new PayloadError("The total is larger than 2^53, which a browser can't hold exactly.");
   checkSum(header.total, total[0]);
   if (total2) checkSum(header.total2, total2[0]);
 }

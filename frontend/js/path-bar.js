@@ -9,13 +9,24 @@ const MAX_STEPS = 4; // frames shown at the end of a long way
 export function showPath(bar, { tree, focus, base, folded, keepsAllocators }, { go, toggle }) {
   const way = ancestorsOf(tree, focus);
   const steps = way.length > MAX_STEPS + 1 ? [way[0], null, ...way.slice(-MAX_STEPS)] : way;
-  const links = steps.flatMap((node, i) => [i > 0 ? icon("i-next") : null, node === null ? element("span", {}, "…") : step(tree, node, focus, go)]);
-  bar.replaceChildren(...links.filter(Boolean), ...chips(folded, keepsAllocators, toggle), element("span", { class: "base" }, base));
+  const links = steps.flatMap((node, i) => [
+    i > 0 ? icon("i-next") : null,
+    node === null ? element("span", {}, "…") : step(tree, node, focus, go),
+  ]);
+  bar.replaceChildren(
+    ...links.filter(Boolean),
+    ...chips(folded, keepsAllocators, toggle),
+    element("span", { class: "base" }, base),
+  );
 }
 
 function step(tree, node, focus, go) {
   const name = node === 0 ? "All" : nameOf(tree, node);
-  const link = element("button", { type: "button", class: "step", title: node === 0 ? null : name, "aria-current": node === focus ? "true" : null }, name);
+  const link = element(
+    "button",
+    { type: "button", class: "step", title: node === 0 ? null : name, "aria-current": node === focus ? "true" : null },
+    name,
+  );
   link.addEventListener("click", () => go(node));
   return link;
 }
@@ -24,7 +35,14 @@ function chips(folded, keepsAllocators, toggle) {
   if (keepsAllocators) return [switcher("chip", "allocator frames are shown", "Count them as their callers'", toggle)];
   if (!folded.length) return [];
   const rest = folded.length > 2 ? `, +${folded.length - 2}` : "";
-  return [switcher("chip on", `counted as their callers': ${folded.slice(0, 2).join(", ")}${rest}`, "Show allocator frames", toggle)];
+  return [
+    switcher(
+      "chip on",
+      `counted as their callers': ${folded.slice(0, 2).join(", ")}${rest}`,
+      "Show allocator frames",
+      toggle,
+    ),
+  ];
 }
 
 function switcher(kind, text, action, toggle) {

@@ -13,7 +13,8 @@ export async function loadTree(url, { keepsAllocators, signal }) {
 
 async function fetchPayload(url, signal) {
   const response = await fetch(url, { signal });
-  if (!response.ok) throw new Error(answers[response.status] ?? `The site answered ${response.status} when asked for the graph.`);
+  if (!response.ok)
+    throw new Error(answers[response.status] ?? `The site answered ${response.status} when asked for the graph.`);
   return response.arrayBuffer();
 }
 

@@ -10,7 +10,13 @@ const CLASSES = { ok: "", weak: "st weak", bad: "st failed", unknown: "" };
 export function showQuality({ strip, details, warnings }, snapshot, run, heard) {
   const quality = captureQuality(snapshot, run);
   const [before, word] = quality.words;
-  const first = element("span", { class: CLASSES[quality.level] || null }, icon(ICONS[quality.level]), ` ${before} `, element("b", {}, word));
+  const first = element(
+    "span",
+    { class: CLASSES[quality.level] || null },
+    icon(ICONS[quality.level]),
+    ` ${before} `,
+    element("b", {}, word),
+  );
   strip.replaceChildren(first, ...quality.figures.map(figure), ...(heard ? [element("span", {}, heard)] : []));
   details.hidden = quality.notes.length === 0;
   details.querySelector("ul").replaceChildren(...quality.notes.map((text) => element("li", {}, text)));
@@ -18,13 +24,21 @@ export function showQuality({ strip, details, warnings }, snapshot, run, heard) 
 }
 
 function figure([label, number, rest]) {
-  return element("span", {}, label ? `${label} ` : "", number ? element("b", {}, number) : null, number ? ` ${rest}` : rest);
+  return element(
+    "span",
+    {},
+    label ? `${label} ` : "",
+    number ? element("b", {}, number) : null,
+    number ? ` ${rest}` : rest,
+  );
 }
 
 const banner = (words) => (words ? note(words.level, "i-warn", words.title, words.text) : null);
 
 function skipped(warning) {
   if (!warning) return null;
-  const lines = warning.lines.map(({ number, text, reason }) => `${formatCount(number)}  ${text}\n    ${reason}`).join("\n");
+  const lines = warning.lines
+    .map(({ number, text, reason }) => `${formatCount(number)}  ${text}\n    ${reason}`)
+    .join("\n");
   return note("warn", "i-warn", warning.title, warning.text, element("pre", { tabindex: 0 }, lines));
 }

@@ -20,22 +20,28 @@ const CAUSES = {
  */
 export function captureQuality(snapshot, run = {}) {
   const capture = claimsOf(snapshot);
-  const events = run.events || capture.events || 0;
+  const events = (run.isActive && run.events) || capture.events || run.events || 0;
   const lost = lostOf({ ...capture.lost, ...(run.isActive ? run.lost : {}) });
   const share = lost.count > 0 ? lost.count / (events + lost.count) : 0;
   const level = levelOf(capture, snapshot, share, events);
   return {
-    level, words: wordsOf(level, run.isActive),
+    level,
+    words: wordsOf(level, run.isActive),
     figures: figuresOf(capture, snapshot, lost, events),
-    notes: notesOf(capture, lost), banner: bannerOf(capture, lost, share, events),
+    notes: notesOf(capture, lost),
+    banner: bannerOf(capture, lost, share, events),
   };
 }
 
 // An upload writes its own capture, so each claim is taken only where it has the right form.
 function claimsOf(snapshot) {
   const claimed = isRecord(snapshot?.capture) ? snapshot.capture : {};
-  const counts = ["events", "truncated_stacks", "unresolved_frames", "frames"].filter((key) => isCount(claimed[key])).map((key) => [key, claimed[key]]);
-  const words = ["collector", "allocator"].filter((key) => typeof claimed[key] === "string").map((key) => [key, claimed[key]]);
+  const counts = ["events", "truncated_stacks", "unresolved_frames", "frames"]
+    .filter((key) => isCount(claimed[key]))
+    .map((key) => [key, claimed[key]]);
+  const words = ["collector", "allocator"]
+    .filter((key) => typeof claimed[key] === "string")
+    .map((key) => [key, claimed[key]]);
   return {
     ...Object.fromEntries([...counts, ...words]),
     ...(isRecord(claimed.lost) ? { lost: claimed.lost } : {}),
@@ -49,8 +55,13 @@ const isCount = (value) => Number.isSafeInteger(value) && value >= 0;
 
 /** Losses by cause as {count, causes: [[count, words]]}, largest first. */
 export function lostOf(byCause = {}) {
-  const causes = Object.entries(byCause).filter(([, count]) => isCount(count) && count > 0).sort((a, b) => b[1] - a[1]);
-  return { count: causes.reduce((sum, [, count]) => sum + count, 0), causes: causes.map(([cause, count]) => [count, CAUSES[cause] ?? cause.replaceAll("_", " ")]) };
+  const causes = Object.entries(byCause)
+    .filter(([, count]) => isCount(count) && count > 0)
+    .sort((a, b) => b[1] - a[1]);
+  return {
+    count: causes.reduce((sum, [, count]) => sum + count, 0),
+    causes: causes.map(([cause, count]) => [count, CAUSES[cause] ?? cause.replaceAll("_", " ")]),
+  };
 }
 
 function levelOf(capture, snapshot, share, events) {
@@ -69,7 +80,8 @@ const unresolvedShare = ({ unresolved_frames: unresolved = 0, frames = 0 }) => (
 function figuresOf(capture, snapshot, lost, events) {
   const figures = [];
   if (events > 0) figures.push(["lost", formatCount(lost.count), `of ${formatCount(events + lost.count)} events`]);
-  if (capture.truncated_stacks !== undefined) figures.push(["truncated", formatCount(capture.truncated_stacks), "stacks"]);
+  if (capture.truncated_stacks !== undefined)
+    figures.push(["truncated", formatCount(capture.truncated_stacks), "stacks"]);
   if (capture.frames > 0) figures.push(["without a name", formatPercent(unresolvedShare(capture)), "of frames"]);
   if (capture.collector === "malloc") figures.push(["", "", "every allocation counted"]);
   if (!figures.length && snapshot) figures.push(["", "", "the file does not say what was lost"]);
@@ -78,9 +90,14 @@ function figuresOf(capture, snapshot, lost, events) {
 }
 
 function notesOf(capture, lost) {
-  const notes = lost.causes.map(([count, words]) => `${formatPlural(count, "event was", "events were")} lost: ${words}.`);
+  const notes = lost.causes.map(
+    ([count, words]) => `${formatPlural(count, "event was", "events were")} lost: ${words}.`,
+  );
   if (capture.allocator) notes.push(`The allocator is ${capture.allocator}.`);
-  if (capture.probes.length) notes.push(`${formatPlural(capture.probes.length, "probe was", "probes were")} placed: ${capture.probes.map(({ symbol }) => symbol).join(", ")}.`);
+  if (capture.probes.length)
+    notes.push(
+      `${formatPlural(capture.probes.length, "probe was", "probes were")} placed: ${capture.probes.map(({ symbol }) => symbol).join(", ")}.`,
+    );
   return [...notes, ...capture.notes];
 }
 
@@ -95,7 +112,8 @@ function bannerOf(capture, lost, share, events) {
   }
   if (unresolvedShare(capture) <= WEAK_UNRESOLVED) return null;
   return {
-    level: "warn", title: `${formatPercent(unresolvedShare(capture))} of frames have no function name`,
+    level: "warn",
+    title: `${formatPercent(unresolvedShare(capture))} of frames have no function name`,
     text: "A library without symbols is shown by its file and address. The recording itself is complete.",
   };
 }

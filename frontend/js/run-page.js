@@ -3,7 +3,18 @@ import { element, part, setText } from "./dom.js";
 import { formatPercent, formatShort, formatValue } from "./format.js";
 import { followRun, socketUrlOf } from "./live.js";
 import { showQuality } from "./quality-strip.js";
-import { drawable, isActive, isTracing, mergeRun, momentOf, payloadUrls, readingOf, snapshotAt, unitOf, valueTypeOf } from "./run-view.js";
+import {
+  drawable,
+  isActive,
+  isTracing,
+  mergeRun,
+  momentOf,
+  payloadUrls,
+  readingOf,
+  snapshotAt,
+  unitOf,
+  valueTypeOf,
+} from "./run-view.js";
 import { eventRate, showStatus } from "./run-status.js";
 import { bindSnapshots } from "./snapshots-chart.js";
 import { bindTable, shareBar } from "./table-view.js";
@@ -14,10 +25,16 @@ import { bindViewer } from "./viewer.js";
 const root = document.querySelector("[data-page=run]");
 const viewer = bindViewer(root, { base, functions, selected, changed, link });
 const table = bindTable(tableParts(), {
-  columns: valueColumns(), note: "Recursion is counted once.", sort: "-self",
-  onRow: (name) => viewer.goTo(name), onSort: () => changed("replace"),
+  columns: valueColumns(),
+  note: "Recursion is counted once.",
+  sort: "-self",
+  onRow: (name) => viewer.goTo(name),
+  onSort: () => changed("replace"),
 });
-const snapshots = bindSnapshots({ svg: part(root, "chart"), slider: part(root, "slider"), summary: part(root, "summary") }, chooseSnapshot);
+const snapshots = bindSnapshots(
+  { svg: part(root, "chart"), slider: part(root, "slider"), summary: part(root, "summary") },
+  chooseSnapshot,
+);
 const rateOf = eventRate();
 const heard = { at: null, isLinked: true };
 // `follows`: the newest snapshot is shown, and the next one when it comes.
@@ -47,12 +64,17 @@ async function take(run) {
   page.rate = rateOf(run);
   await refresh();
   if (!isActive(run)) return;
-  followRun({ socketUrl: socketUrlOf(root.dataset.socket), viewUrl: root.dataset.runUrl, isDone: () => !isActive(page.run) }, {
-    message: (message) => update(mergeRun(page.run, message), message.agent_seen_s),
-    view: (view) => update(view, view.agent_seen_s),
-    link: (isLinked) => setText(part(root, "link"), isLinked ? "" : "The live connection is down; the page asks every 3 s."),
-    gone: () => setText(part(root, "link"), "This run can't be seen any more: it was deleted, or you are signed out."),
-  });
+  followRun(
+    { socketUrl: socketUrlOf(root.dataset.socket), viewUrl: root.dataset.runUrl, isDone: () => !isActive(page.run) },
+    {
+      message: (message) => update(mergeRun(page.run, message), message.agent_seen_s),
+      view: (view) => update(view, view.agent_seen_s),
+      link: (isLinked) =>
+        setText(part(root, "link"), isLinked ? "" : "The live connection is down; the page asks every 3 s."),
+      gone: () =>
+        setText(part(root, "link"), "This run can't be seen any more: it was deleted, or you are signed out."),
+    },
+  );
   setInterval(showRun, 1000);
 }
 
@@ -77,7 +99,11 @@ function applyAddress(state) {
 function refresh() {
   const type = valueTypeOf(page.run, page.type);
   const latest = drawable(page.run).at(-1) ?? null;
-  if (page.type && type && type.name !== page.type) setText(part(root, "address-note"), `The value type ${page.type} of the link is not in this run; ${type.name} is shown.`);
+  if (page.type && type && type.name !== page.type)
+    setText(
+      part(root, "address-note"),
+      `The value type ${page.type} of the link is not in this run; ${type.name} is shown.`,
+    );
   if (page.follows || !snapshotAt(page.run, page.seq)) page.seq = latest?.seq ?? 0;
   showRun();
   part(root, "viewer").hidden = !latest;
@@ -89,14 +115,27 @@ function showRun() {
   const type = valueTypeOf(page.run, page.type);
   const heardS = heard.at === null ? null : (performance.now() - heard.at) / 1000;
   showStatus(root, page.run, { latest, type, rate: page.rate, heardS });
-  showQuality(qualityParts(), snapshotAt(page.run, page.seq) ?? latest, { ...page.run, isActive: isActive(page.run) }, "");
+  showQuality(
+    qualityParts(),
+    snapshotAt(page.run, page.seq) ?? latest,
+    { ...page.run, isActive: isActive(page.run) },
+    "",
+  );
 }
 
 function showGraph(type) {
-  const snapshot = drawable(page.run).find(({ seq, tags }) => seq === page.seq && tags[type.name]) ?? drawable(page.run).filter(({ tags }) => tags[type.name]).at(-1);
+  const snapshot =
+    drawable(page.run).find(({ seq, tags }) => seq === page.seq && tags[type.name]) ??
+    drawable(page.run)
+      .filter(({ tags }) => tags[type.name])
+      .at(-1);
   if (!snapshot) return null;
   page.seq = snapshot.seq;
-  showTypes(part(root, "types"), page.run.value_types, { chosen: type.name, totalOf: (each) => formatShort(snapshot.totals[each.name] ?? 0, unitOf(each)), choose: chooseType });
+  showTypes(part(root, "types"), page.run.value_types, {
+    chosen: type.name,
+    totalOf: (each) => formatShort(snapshot.totals[each.name] ?? 0, unitOf(each)),
+    choose: chooseType,
+  });
   showMeaning(type, snapshot);
   snapshots.show(page.run, type, page.seq);
   part(root, "snapshots").hidden = page.run.snapshots.length < 2 && !isActive(page.run);
@@ -117,7 +156,10 @@ function chooseType(name) {
 }
 
 function showMeaning(type, snapshot) {
-  part(root, "meaning").replaceChildren(element("b", {}, type.meaning), `${momentOf(page.run, snapshot, type)}. ${isTracing(page.run) ? "" : readingOf(type)}`);
+  part(root, "meaning").replaceChildren(
+    element("b", {}, type.meaning),
+    `${momentOf(page.run, snapshot, type)}. ${isTracing(page.run) ? "" : readingOf(type)}`,
+  );
   part(root, "negative").hidden = !type.is_signed;
 }
 
@@ -137,7 +179,9 @@ function base(tree, focus) {
   const type = valueTypeOf(page.run, page.type);
   const net = formatValue(tree.total[focus], unitOf(type));
   const amount = type.is_signed ? `${formatValue(tree.width[focus], unitOf(type))} of movement, ${net} net` : net;
-  return focus === 0 ? `100 % is ${amount}, the whole run. Nothing is hidden.` : `The view is ${amount}, ${formatPercent(tree.width[focus] / tree.width[0])} of all. Nothing is hidden.`;
+  return focus === 0
+    ? `100 % is ${amount}, the whole run. Nothing is hidden.`
+    : `The view is ${amount}, ${formatPercent(tree.width[focus] / tree.width[0])} of all. Nothing is hidden.`;
 }
 
 function functions(tree, rows) {
@@ -154,14 +198,25 @@ function valueColumns() {
     { title: "Function", className: "fn", sort: "name" },
     { title: "Self", className: "n", sort: "self", cell: (row, { unit }) => formatValue(row.self, unit) },
     { title: "of all", className: "n c1 ink2", cell: (row, scale) => formatPercent(share(row.self, scale)) },
-    { title: "Share as a bar", className: "c2", hidden: true, cell: (row, scale) => shareBar(Math.abs(share(row.self, scale))) },
+    {
+      title: "Share as a bar",
+      className: "c2",
+      hidden: true,
+      cell: (row, scale) => shareBar(Math.abs(share(row.self, scale))),
+    },
     { title: "Total", className: "n", sort: "total", cell: (row, { unit }) => formatValue(row.total, unit) },
     { title: "of all", className: "n c1 ink2", cell: (row, scale) => formatPercent(share(row.total, scale)) },
   ];
 }
 
 function addressState(over = {}) {
-  return { ...viewer.state(), type: page.type || page.run?.value_types[0]?.name, snapshot: page.seq, sort: table.sort() === "-self" ? "" : table.sort(), ...over };
+  return {
+    ...viewer.state(),
+    type: page.type || page.run?.value_types[0]?.name,
+    snapshot: page.seq,
+    sort: table.sort() === "-self" ? "" : table.sort(),
+    ...over,
+  };
 }
 
 function link(state) {
@@ -182,7 +237,12 @@ function writeAddress(how) {
 }
 
 function tableParts() {
-  return { table: part(root, "functions"), filter: part(root, "filter"), count: part(root, "count"), more: part(root, "more") };
+  return {
+    table: part(root, "functions"),
+    filter: part(root, "filter"),
+    count: part(root, "count"),
+    more: part(root, "more"),
+  };
 }
 
 function qualityParts() {

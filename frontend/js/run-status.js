@@ -4,7 +4,14 @@ import { formatAge, formatChange, formatCount, formatDuration, formatValue } fro
 import { headingOf, isActive, nextSnapshotS, recentChange, stateNote, unitOf } from "./run-view.js";
 import { lostOf } from "./quality.js";
 
-const GLYPHS = { queued: "i-wait", claimed: "i-wait", ingesting: "i-wait", ready: "i-ok", failed: "i-fail", cancelled: "i-x" };
+const GLYPHS = {
+  queued: "i-wait",
+  claimed: "i-wait",
+  ingesting: "i-wait",
+  ready: "i-ok",
+  failed: "i-fail",
+  cancelled: "i-x",
+};
 
 /** Rates of events need two readings; this keeps the last few seconds of them. */
 export function eventRate() {
@@ -13,13 +20,16 @@ export function eventRate() {
     if (readings.at(-1)?.elapsed !== elapsed) readings.push({ events, elapsed });
     while (readings.length > 2 && elapsed - readings[0].elapsed > 5) readings.shift();
     const [first] = readings;
-    return readings.length > 1 && elapsed > first.elapsed ? Math.max(0, (events - first.events) / (elapsed - first.elapsed)) : null;
+    return readings.length > 1 && elapsed > first.elapsed
+      ? Math.max(0, (events - first.events) / (elapsed - first.elapsed))
+      : null;
   };
 }
 
 /** Fills the parts of the page that tell the state of `run`; `latest` is its newest snapshot that can be drawn. */
 export function showStatus(root, run, { latest, type, rate, heardS }) {
-  for (const node of root.querySelectorAll("[data-when]")) node.hidden = (node.dataset.when === "active") !== isActive(run);
+  for (const node of root.querySelectorAll("[data-when]"))
+    node.hidden = (node.dataset.when === "active") !== isActive(run);
   showProgress(root, run);
   showNumbers(root, run, latest, type, rate);
   showNote(root, run);
@@ -53,7 +63,13 @@ function showNow(root, run, latest, type) {
   setText(part(root, "now-label"), type ? headingOf(type) : "Outstanding now");
   if (total === null || total === undefined) return fill(root, "now", "–", "");
   const recent = recentChange(run, latest, type.name);
-  fill(root, "now", formatValue(total, unitOf(type)), recent ? `${formatChange(recent.change, unitOf(type))} ${recent.words}` : "", recent && recent.change > 0 ? "grew" : "");
+  fill(
+    root,
+    "now",
+    formatValue(total, unitOf(type)),
+    recent ? `${formatChange(recent.change, unitOf(type))} ${recent.words}` : "",
+    recent && recent.change > 0 ? "grew" : "",
+  );
 }
 
 function fill(root, name, number, rest, kind = "") {
@@ -73,11 +89,25 @@ function showNote(root, run) {
   if (place.dataset.shown === key) return;
   place.dataset.shown = key;
   const actions = part(root, "state-actions")?.content.cloneNode(true);
-  place.replaceChildren(...(words ? [note(words.kind, words.icon, words.title, words.text, ["failed", "cancelled"].includes(run.state) && actions ? actions : null)] : []));
+  place.replaceChildren(
+    ...(words
+      ? [
+          note(
+            words.kind,
+            words.icon,
+            words.title,
+            words.text,
+            ["failed", "cancelled"].includes(run.state) && actions ? actions : null,
+          ),
+        ]
+      : []),
+  );
 }
 
 function dueWords(run) {
   const due = nextSnapshotS(run);
   if (run.state !== "recording") return "";
-  return due === null ? " The graph grows with each snapshot." : ` The graph grows with each snapshot; the next one is due in ${formatDuration(due)}.`;
+  return due === null
+    ? " The graph grows with each snapshot."
+    : ` The graph grows with each snapshot; the next one is due in ${formatDuration(due)}.`;
 }

@@ -28,7 +28,8 @@ export function valueTypeOf(run, name) {
 
 /** Addresses of a snapshot's payload: {overview, full}. */
 export function payloadUrls(run, snapshot, typeName) {
-  const fill = (stage) => filled(run.payload_url, { seq: snapshot.seq, value_type: typeName, tag: snapshot.tags[typeName][0], stage });
+  const fill = (stage) =>
+    filled(run.payload_url, { seq: snapshot.seq, value_type: typeName, tag: snapshot.tags[typeName][0], stage });
   return { overview: fill("overview"), full: fill("full") };
 }
 
@@ -72,12 +73,29 @@ export function headingOf(type) {
 /** Words for a state: {kind of note, icon, title, text}; null where the graph speaks for itself. */
 export function stateNote(run) {
   const kept = drawable(run).length;
-  const keptWords = kept ? `${formatPlural(kept, "snapshot that it sent is", "snapshots that it sent are")} kept and can be read.` : "No snapshot arrived.";
+  const keptWords = kept
+    ? `${formatPlural(kept, "snapshot that it sent is", "snapshots that it sent are")} kept and can be read.`
+    : "No snapshot arrived.";
   const notes = {
     queued: { kind: "", icon: "i-wait", title: `Waiting for ${run.host || "the host"}`, text: waitingText(run) },
-    claimed: { kind: "", icon: "i-wait", title: "The agent is attaching", text: "It places its probes and looks up symbols; the first events follow in a moment." },
-    failed: { kind: "bad", icon: "i-fail", title: run.reason || "The run failed", text: `It got to ${progressWords(run)}. ${keptWords}` },
-    cancelled: { kind: "", icon: "i-x", title: "Cancelled", text: `${run.reason ? `${run.reason}. ` : ""}It got to ${progressWords(run)}. ${keptWords}` },
+    claimed: {
+      kind: "",
+      icon: "i-wait",
+      title: "The agent is attaching",
+      text: "It places its probes and looks up symbols; the first events follow in a moment.",
+    },
+    failed: {
+      kind: "bad",
+      icon: "i-fail",
+      title: run.reason || "The run failed",
+      text: `It got to ${progressWords(run)}. ${keptWords}`,
+    },
+    cancelled: {
+      kind: "",
+      icon: "i-x",
+      title: "Cancelled",
+      text: `${run.reason ? `${run.reason}. ` : ""}It got to ${progressWords(run)}. ${keptWords}`,
+    },
   };
   return notes[run.state] ?? emptyNote(run, kept);
 }
@@ -87,15 +105,30 @@ function waitingText({ agent_seen_s: seen }) {
   return `${heard}The run starts as soon as it asks for work.`;
 }
 
-const progressWords = (run) => (run.duration_s ? `${formatDuration(run.elapsed_s)} of ${formatDuration(run.duration_s)}` : formatDuration(run.elapsed_s));
+const progressWords = (run) =>
+  run.duration_s
+    ? `${formatDuration(run.elapsed_s)} of ${formatDuration(run.duration_s)}`
+    : formatDuration(run.elapsed_s);
 
 function emptyNote(run, kept) {
   const unread = run.snapshots.find(({ error }) => error);
-  if (unread) return { kind: "bad", icon: "i-fail", title: `Snapshot ${unread.seq} could not be read`, text: unread.error };
+  if (unread)
+    return { kind: "bad", icon: "i-fail", title: `Snapshot ${unread.seq} could not be read`, text: unread.error };
   if (kept) return null;
   if (run.state === "recording") return { kind: "", icon: "i-wait", title: "Recording", text: firstSnapshotText(run) };
-  if (run.state === "ingesting") return { kind: "", icon: "i-wait", title: "Reading what arrived", text: "The call tree is being built; the graph appears by itself." };
-  return { kind: "warn", icon: "i-info", title: "Nothing was recorded", text: "The run ended without a snapshot that holds a stack." };
+  if (run.state === "ingesting")
+    return {
+      kind: "",
+      icon: "i-wait",
+      title: "Reading what arrived",
+      text: "The call tree is being built; the graph appears by itself.",
+    };
+  return {
+    kind: "warn",
+    icon: "i-info",
+    title: "Nothing was recorded",
+    text: "The run ended without a snapshot that holds a stack.",
+  };
 }
 
 function firstSnapshotText(run) {

@@ -7,7 +7,8 @@ function showTicks() {
   const ticked = form.querySelectorAll("[name=run]:checked").length;
   const button = form.querySelector("button[type=submit]");
   button.disabled = ticked !== 2;
-  form.querySelector("[data-part=ticks]").textContent = ["Tick two runs", "Tick one more", ""][ticked] ?? `${ticked} runs are ticked, two can be compared`;
+  form.querySelector("[data-part=ticks]").textContent =
+    ["Tick two runs", "Tick one more", ""][ticked] ?? `${ticked} runs are ticked, two can be compared`;
 }
 
 if (form) {

@@ -63,7 +63,8 @@ export function bindSearch({ input, matched, hint, previous, next, legend }, { g
   next.addEventListener("click", () => step(1));
   clear();
   return {
-    run, step,
+    run,
+    step,
     text: () => input.value,
     focus: () => input.focus(),
     setText(text) {
@@ -75,6 +76,7 @@ export function bindSearch({ input, matched, hint, previous, next, legend }, { g
 function describe(tree, { total, total2, width, frames }, unit) {
   const count = formatPlural(frames, "frame", "frames");
   if (frames === 0) return "no frame matches";
-  if (tree.total2) return `matched ${formatValue(total, unit)} → ${formatValue(total2, unit)}, ${formatChange(total2 - total, unit)}, ${count}`;
+  if (tree.total2)
+    return `matched ${formatValue(total, unit)} → ${formatValue(total2, unit)}, ${formatChange(total2 - total, unit)}, ${count}`;
   return `matched ${formatValue(total, unit)}, ${formatPercent(tree.width[0] ? width / tree.width[0] : 0)}, ${count}`;
 }

@@ -5,7 +5,8 @@ const MAX_PATTERN = 2000;
 /** A regular expression for what was typed, or the text itself where that is none; `hint` says so in words. */
 export function compilePattern(text) {
   if (!text) return { regex: null, hint: "" };
-  if (text.length > MAX_PATTERN) return { regex: null, hint: `the expression is ${text.length} characters long, the limit is ${MAX_PATTERN}` };
+  if (text.length > MAX_PATTERN)
+    return { regex: null, hint: `the expression is ${text.length} characters long, the limit is ${MAX_PATTERN}` };
   try {
     return { regex: new RegExp(text), hint: "" };
   } catch (error) {

@@ -7,20 +7,38 @@ import { nameOf } from "./layout.js";
 /** Fills the line. `zoom()` goes to the frame, `link()` gives the address that shows it selected. */
 export function showSelected(line, { tree, words, selected, focus }, { zoom, link }) {
   const facts = words.facts(selected, focus).map(fact);
-  line.replaceChildren(element("span", { class: "code", title: nameOf(tree, selected) }, nameOf(tree, selected)), ...facts, actions(tree, selected, focus, zoom, link));
+  line.replaceChildren(
+    element("span", { class: "code", title: nameOf(tree, selected) }, nameOf(tree, selected)),
+    ...facts,
+    actions(tree, selected, focus, zoom, link),
+  );
 }
 
 function fact([label, value, base]) {
   const kind = label === "change" ? (value.startsWith("+") ? "grew" : value.startsWith("\u2212") ? "shrank" : "") : "";
-  return element("span", {}, `${label} `, element("b", kind ? { class: kind } : {}, value), base ? element("span", { class: "quiet" }, ` ${base}`) : null);
+  return element(
+    "span",
+    {},
+    `${label} `,
+    element("b", kind ? { class: kind } : {}, value),
+    base ? element("span", { class: "quiet" }, ` ${base}`) : null,
+  );
 }
 
 function actions(tree, selected, focus, zoom, link) {
   const focusing = element("button", { type: "button", class: "btn plain", disabled: selected === focus }, "Focus");
   focusing.addEventListener("click", zoom);
-  const address = element("button", { type: "button", class: "btn plain", "data-part": "copy-link" }, "Copy link to frame");
+  const address = element(
+    "button",
+    { type: "button", class: "btn plain", "data-part": "copy-link" },
+    "Copy link to frame",
+  );
   copyOnClick(address, link);
-  const stack = element("button", { type: "button", class: "btn plain", "data-part": "copy-stack", disabled: selected === 0 }, "Copy stack");
+  const stack = element(
+    "button",
+    { type: "button", class: "btn plain", "data-part": "copy-stack", disabled: selected === 0 },
+    "Copy stack",
+  );
   copyOnClick(stack, () => pathOf(tree, selected).join(";"));
   return element("span", { class: "acts" }, focusing, address, stack);
 }

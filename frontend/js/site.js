@@ -16,7 +16,8 @@ function showTimes() {
 setInterval(showTimes, TICK_MS);
 
 function closeMenus(except) {
-  for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(except)) menu.removeAttribute("open");
+  for (const menu of document.querySelectorAll("details.menu[open]"))
+    if (!menu.contains(except)) menu.removeAttribute("open");
 }
 
 document.addEventListener("click", (event) => closeMenus(event.target));

@@ -27,7 +27,11 @@ export function bindSnapshots({ svg, slider, summary }, choose) {
       svg.replaceChildren(...drawn(bars, type, seq));
       svg.setAttribute("aria-label", spoken(snapshots, type));
       setSlider(slider, snapshots, seq);
-      summary.textContent = summaryOf(run, snapshots.find((snapshot) => snapshot.seq === seq), type);
+      summary.textContent = summaryOf(
+        run,
+        snapshots.find((snapshot) => snapshot.seq === seq),
+        type,
+      );
     },
   };
 }
@@ -45,12 +49,16 @@ function drawn(bars, type, seq) {
   if (!bars.length) return [];
   const totals = bars.map(({ totals }) => totals[type.name]);
   const [low, high] = [Math.min(0, ...totals), Math.max(0, ...totals)];
-  const y = scaleLinear().domain([low, high === low ? low + 1 : high]).range([BOTTOM, TOP]);
+  const y = scaleLinear()
+    .domain([low, high === low ? low + 1 : high])
+    .range([BOTTOM, TOP]);
   const slots = slotsOf(bars);
   return [
-    svgElement("line", { class: "grid", x1: 0, x2: "100%", y1: TOP, y2: TOP }), svgElement("text", { x: 0, y: TOP - 2 }, formatValue(high, unitOf(type))),
+    svgElement("line", { class: "grid", x1: 0, x2: "100%", y1: TOP, y2: TOP }),
+    svgElement("text", { x: 0, y: TOP - 2 }, formatValue(high, unitOf(type))),
     svgElement("line", { class: "axis", x1: 0, x2: "100%", y1: y(0), y2: y(0) }),
-    ...bars.map((bar, i) => rectangle(bar, i, slots, y, type, seq)), ...labels(bars, slots),
+    ...bars.map((bar, i) => rectangle(bar, i, slots, y, type, seq)),
+    ...labels(bars, slots),
   ];
 }
 
@@ -58,14 +66,28 @@ function rectangle({ seq, totals }, i, slots, y, type, chosen) {
   const [from, to] = [y(Math.max(0, totals[type.name])), y(Math.min(0, totals[type.name]))];
   const gap = slots > 60 ? 0 : 0.08;
   return svgElement("rect", {
-    class: seq === chosen ? "bar sel" : "bar", x: `${((i + gap / 2) / slots) * 100}%`, width: `${((1 - gap) / slots) * 100}%`, y: from, height: Math.max(0.5, to - from),
+    class: seq === chosen ? "bar sel" : "bar",
+    x: `${((i + gap / 2) / slots) * 100}%`,
+    width: `${((1 - gap) / slots) * 100}%`,
+    y: from,
+    height: Math.max(0.5, to - from),
   });
 }
 
 function labels(bars, slots) {
   const every = Math.ceil(bars.length / LABELS);
   const isLabelled = (i) => (bars.length - 1 - i) % every === 0;
-  return bars.flatMap((bar, i) => (isLabelled(i) ? [svgElement("text", { x: `${((i + 0.5) / slots) * 100}%`, y: 70, "text-anchor": anchorOf(i, slots) }, formatMoment(bar.elapsed_s))] : []));
+  return bars.flatMap((bar, i) =>
+    isLabelled(i)
+      ? [
+          svgElement(
+            "text",
+            { x: `${((i + 0.5) / slots) * 100}%`, y: 70, "text-anchor": anchorOf(i, slots) },
+            formatMoment(bar.elapsed_s),
+          ),
+        ]
+      : [],
+  );
 }
 
 const anchorOf = (i, slots) => (slots > 12 && i === 0 ? "start" : slots > 12 && i === slots - 1 ? "end" : "middle");
@@ -82,7 +104,9 @@ function setSlider(slider, snapshots, seq) {
 function summaryOf(run, snapshot, type) {
   if (!snapshot) return "";
   const recent = recentChange(run, snapshot, type.name);
-  const moment = run.duration_s ? `${type.kind === "level" ? "at" : "since the run began, until"} ${formatMoment(snapshot.elapsed_s)}: ` : "";
+  const moment = run.duration_s
+    ? `${type.kind === "level" ? "at" : "since the run began, until"} ${formatMoment(snapshot.elapsed_s)}: `
+    : "";
   return `${moment}${formatValue(snapshot.totals[type.name], unitOf(type))}${recent ? `, ${formatChange(recent.change, unitOf(type))} ${recent.words}` : ""}`;
 }
 

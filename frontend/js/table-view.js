@@ -24,7 +24,15 @@ export function bindTable({ table, filter, count, more }, { columns, note, sort,
   function headCell({ title, className, sort: key, hidden }) {
     const isSorted = state.sort.replace(/^-/, "") === key && key;
     const label = key ? sortButton(title, key) : hidden ? element("span", { class: "sr" }, title) : title;
-    return element("th", { class: className, scope: "col", "aria-sort": isSorted ? (state.sort.startsWith("-") ? "descending" : "ascending") : null }, label);
+    return element(
+      "th",
+      {
+        class: className,
+        scope: "col",
+        "aria-sort": isSorted ? (state.sort.startsWith("-") ? "descending" : "ascending") : null,
+      },
+      label,
+    );
   }
 
   function sortButton(title, key) {
@@ -46,15 +54,24 @@ export function bindTable({ table, filter, count, more }, { columns, note, sort,
   function drawBody() {
     const kept = arrangeRows(state.rows, { filter: filter.value, sort: state.sort });
     const shown = kept.slice(0, state.shown);
-    select(body).selectAll("tr").data(shown, (row) => row.name).join((enter) => enter.append(newRow))
-      .order().classed("sel", (row) => row.name === state.selected).each(fillRow);
+    select(body)
+      .selectAll("tr")
+      .data(shown, (row) => row.name)
+      .join((enter) => enter.append(newRow))
+      .order()
+      .classed("sel", (row) => row.name === state.selected)
+      .each(fillRow);
     setText(count, countWords(kept.length, shown.length));
     more.hidden = kept.length <= shown.length;
     setText(more, kept.length - shown.length <= MORE_ROWS ? "Show all" : `Show ${MORE_ROWS} more`);
   }
 
   function newRow(row) {
-    const line = element("tr", {}, columns.map(({ className }) => element("td", { class: className })));
+    const line = element(
+      "tr",
+      {},
+      columns.map(({ className }) => element("td", { class: className })),
+    );
     const link = element("button", { type: "button", class: "rowlink", title: row.name }, row.name);
     link.addEventListener("click", () => onRow(row.name));
     line.cells[0].append(link);
@@ -91,7 +108,9 @@ export function bindTable({ table, filter, count, more }, { columns, note, sort,
     select(name) {
       if (state.selected === name) return;
       state.selected = name;
-      select(body).selectAll("tr").classed("sel", (row) => row.name === name);
+      select(body)
+        .selectAll("tr")
+        .classed("sel", (row) => row.name === name);
     },
   };
 }
@@ -99,15 +118,27 @@ export function bindTable({ table, filter, count, more }, { columns, note, sort,
 /** A bar of a share from 0 to 1. */
 export function shareBar(share) {
   const width = `${Math.max(0, Math.min(1, share)) * 100}%`;
-  return svgElement("svg", { class: "hbar", "aria-hidden": "true" },
-    svgElement("rect", { class: "bg", width: "100%", height: 8 }), svgElement("rect", { width, height: 8 }));
+  return svgElement(
+    "svg",
+    { class: "hbar", "aria-hidden": "true" },
+    svgElement("rect", { class: "bg", width: "100%", height: 8 }),
+    svgElement("rect", { width, height: 8 }),
+  );
 }
 
 /** A bar from the centre line: to the right what grew, to the left what shrank; the share is from -1 to 1. */
 export function changeBar(share) {
   const half = Math.min(1, Math.abs(share)) * 50;
-  return svgElement("svg", { class: "hbar", "aria-hidden": "true" },
+  return svgElement(
+    "svg",
+    { class: "hbar", "aria-hidden": "true" },
     svgElement("rect", { class: "bg", width: "100%", height: 8 }),
-    svgElement("rect", { class: share < 0 ? "down" : "up", x: `${share < 0 ? 50 - half : 50}%`, width: `${half}%`, height: 8 }),
-    svgElement("line", { x1: "50%", x2: "50%", y1: 0, y2: 8 }));
+    svgElement("rect", {
+      class: share < 0 ? "down" : "up",
+      x: `${share < 0 ? 50 - half : 50}%`,
+      width: `${half}%`,
+      height: 8,
+    }),
+    svgElement("line", { x1: "50%", x2: "50%", y1: 0, y2: 8 }),
+  );
 }

@@ -51,12 +51,19 @@ function addTotals(tree, values) {
 export function functionRows(strings, values) {
   const rows = [];
   for (let id = 0; id < strings.length; id++) {
-    if (values.frames[id] > 0) rows.push(values.total2 ? changeRow(strings, values, id) : valueRow(strings, values, id));
+    if (values.frames[id] > 0)
+      rows.push(values.total2 ? changeRow(strings, values, id) : valueRow(strings, values, id));
   }
   return rows;
 }
 
-const valueRow = (strings, { self, total, frames }, id) => ({ id, name: strings[id], self: self[id], total: total[id], frames: frames[id] });
+const valueRow = (strings, { self, total, frames }, id) => ({
+  id,
+  name: strings[id],
+  self: self[id],
+  total: total[id],
+  frames: frames[id],
+});
 
 function changeRow(strings, values, id) {
   const row = valueRow(strings, values, id);
@@ -67,7 +74,9 @@ function changeRow(strings, values, id) {
 /** Rows whose name has all words typed, sorted by a column; `-` before it turns the order round. */
 export function arrangeRows(rows, { filter = "", sort = "-self" } = {}) {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-  const kept = words.length ? rows.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word))) : [...rows];
+  const kept = words.length
+    ? rows.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)))
+    : [...rows];
   const key = sort.replace(/^[-~]/, "");
   const by = key === "name" ? (a, b) => compareNames(a.name, b.name) : (a, b) => a[key] - b[key];
   const sign = sort.startsWith("-") ? -1 : 1;

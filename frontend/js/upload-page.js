@@ -19,7 +19,11 @@ function dropped(event) {
 
 function progressed({ detail: { loaded, total } }) {
   const line = document.querySelector("#upload .busy");
-  if (line && total) line.textContent = loaded < total ? `${formatWholePercent(loaded / total)} of the file is sent.` : "The file is sent and is being read.";
+  if (line && total)
+    line.textContent =
+      loaded < total
+        ? `${formatWholePercent(loaded / total)} of the file is sent.`
+        : "The file is sent and is being read.";
 }
 
 for (const type of ["dragover", "dragleave"]) document.addEventListener(type, dragged);

@@ -9,22 +9,39 @@ const MAX_PATH = 6000; // characters; a longer path is written as its hash, sinc
  */
 export function writeState(state) {
   const fields = [
-    ["v", VERSION], ["t", state.type], ["s", state.snapshot],
-    ["f", writePath(state.focus)], ["x", writeRange(state.range)], ["sel", writePath(state.selected)],
-    ["q", state.search], ["view", state.view === "flame" ? "flame" : ""],
-    ["sort", state.sort], ["alloc", state.keepsAllocators ? "1" : ""],
+    ["v", VERSION],
+    ["t", state.type],
+    ["s", state.snapshot],
+    ["f", writePath(state.focus)],
+    ["x", writeRange(state.range)],
+    ["sel", writePath(state.selected)],
+    ["q", state.search],
+    ["view", state.view === "flame" ? "flame" : ""],
+    ["sort", state.sort],
+    ["alloc", state.keepsAllocators ? "1" : ""],
   ];
-  return "#" + fields.filter(([, value]) => value).map(([key, value]) => `${key}=${encode(value)}`).join("&");
+  return (
+    "#" +
+    fields
+      .filter(([, value]) => value)
+      .map(([key, value]) => `${key}=${encode(value)}`)
+      .join("&")
+  );
 }
 
 /** The state in a fragment; `gone` says in words what of it can't be read. */
 export function readState(fragment) {
   const fields = fieldsOf(fragment);
-  const gone = fields.v && fields.v !== VERSION ? [`The link has version ${fields.v} of this page's addresses, ${VERSION} is known: some of it may be missing.`] : [];
+  const gone =
+    fields.v && fields.v !== VERSION
+      ? [`The link has version ${fields.v} of this page's addresses, ${VERSION} is known: some of it may be missing.`]
+      : [];
   return {
     type: fields.t ?? "",
     snapshot: /^[1-9]\d{0,5}$/.test(fields.s ?? "") ? Number(fields.s) : 0,
-    focus: readPath(fields.f), range: readRange(fields.x), selected: readPath(fields.sel),
+    focus: readPath(fields.f),
+    range: readRange(fields.x),
+    selected: readPath(fields.sel),
     search: fields.q ?? "",
     view: fields.view === "flame" ? "flame" : "icicle",
     sort: /^-?[a-zA-Z]+$/.test(fields.sort ?? "") ? fields.sort : "",
@@ -60,11 +77,15 @@ function readPath(text) {
 
 // encodeURIComponent throws at half a surrogate pair, which a hostile name may hold. Signs that a fragment may hold stay
 // as they are, so that names of C++ and Go can be read in it.
-const encodeText = (text) => encodeURIComponent(text.replace(/[\ud800-\udfff]/g, wholePairs)).replaceAll("~", "%7E").replace(/%(3A|2F|2C|40)/g, decodeURIComponent);
+const encodeText = (text) =>
+  encodeURIComponent(text.replace(/[\ud800-\udfff]/g, wholePairs))
+    .replaceAll("~", "%7E")
+    .replace(/%(3A|2F|2C|40)/g, decodeURIComponent);
 
 function wholePairs(half, at, text) {
   const code = half.charCodeAt(0);
-  const isWhole = code < 0xdc00 ? /[\udc00-\udfff]/.test(text[at + 1] ?? "") : /[\ud800-\udbff]/.test(text[at - 1] ?? "");
+  const isWhole =
+    code < 0xdc00 ? /[\udc00-\udfff]/.test(text[at + 1] ?? "") : /[\ud800-\udbff]/.test(text[at - 1] ?? "");
   return isWhole ? half : "\ufffd";
 }
 
@@ -116,5 +137,8 @@ function nameHash(name) {
   return [high >>> 0, low >>> 0];
 }
 
-const childHash = ([high, low], name) => [Math.imul(high ^ name[0], 16777619) >>> 0, Math.imul(low ^ name[1] ^ (high >>> 7), 0x85ebca6b) >>> 0];
+const childHash = ([high, low], name) => [
+  Math.imul(high ^ name[0], 16777619) >>> 0,
+  Math.imul(low ^ name[1] ^ (high >>> 7), 0x85ebca6b) >>> 0,
+];
 const hexOf = (hash) => hash.map((part) => part.toString(16).padStart(8, "0")).join("");

@@ -22,7 +22,12 @@ export function bindViewer(root, page) {
   const figure = part(root, "graph");
   const worker = workerClient(() => new Worker(figure.dataset.worker, { type: "module" }));
   const graph = bindGraph(figure, { zoomed, selected, key: keyed });
-  const search = bindSearch(searchParts(root), { graph, match: (text) => worker.match(text), unit: () => shown.unit, onChange: () => page.changed("replace") });
+  const search = bindSearch(searchParts(root), {
+    graph,
+    match: (text) => worker.match(text),
+    unit: () => shown.unit,
+    onChange: () => page.changed("replace"),
+  });
   const keyHelp = bindKeyHelp(part(root, "keys"));
   // What is wanted of the next tree, by names: a live graph grows under the same zoom and selection.
   const wanted = { focus: [], range: null, selected: [], keepsAllocators: false };
@@ -52,8 +57,16 @@ export function bindViewer(root, page) {
   function drawLines() {
     const { tree, focus, selected: node, words } = graph.state;
     const base = page.base(tree, focus);
-    showPath(part(root, "path"), { tree, focus, base, folded: shown.folded, keepsAllocators: wanted.keepsAllocators }, { go: graph.zoomTo, toggle: toggleAllocators });
-    showSelected(part(root, "selected"), { tree, words, selected: node, focus }, { zoom: () => graph.zoomTo(node), link: () => page.link(state()) });
+    showPath(
+      part(root, "path"),
+      { tree, focus, base, folded: shown.folded, keepsAllocators: wanted.keepsAllocators },
+      { go: graph.zoomTo, toggle: toggleAllocators },
+    );
+    showSelected(
+      part(root, "selected"),
+      { tree, words, selected: node, focus },
+      { zoom: () => graph.zoomTo(node), link: () => page.link(state()) },
+    );
   }
 
   function toggleAllocators() {
@@ -118,8 +131,16 @@ export function bindViewer(root, page) {
   }
 
   function say(lost) {
-    const lines = [...new Set(lost.map(({ name, node }) => `The frame ${name} is not in this graph. ${node ? `The nearest one above it that is left, ${nameOf(graph.state.tree, node)}, is shown.` : "All is shown."}`))];
-    if (graph.state.tree.width[0] === 0) lines.push("All values are zero, so no frame has a width. The table lists the functions.");
+    const lines = [
+      ...new Set(
+        lost.map(
+          ({ name, node }) =>
+            `The frame ${name} is not in this graph. ${node ? `The nearest one above it that is left, ${nameOf(graph.state.tree, node)}, is shown.` : "All is shown."}`,
+        ),
+      ),
+    ];
+    if (graph.state.tree.width[0] === 0)
+      lines.push("All values are zero, so no frame has a width. The table lists the functions.");
     part(root, "gone").replaceChildren(...lines.map((line) => element("p", { class: "small warn" }, line)));
   }
 
@@ -141,7 +162,12 @@ export function bindViewer(root, page) {
   }
 
   function state() {
-    return { ...wanted, selected: samePath(wanted.selected, wanted.focus) ? [] : wanted.selected, search: search.text(), view: graph.isFlame() ? "flame" : "icicle" };
+    return {
+      ...wanted,
+      selected: samePath(wanted.selected, wanted.focus) ? [] : wanted.selected,
+      search: search.text(),
+      view: graph.isFlame() ? "flame" : "icicle",
+    };
   }
 
   for (const radio of part(root, "view").querySelectorAll("input")) {
@@ -152,11 +178,17 @@ export function bindViewer(root, page) {
   }
 
   return {
-    show, state,
+    show,
+    state,
     /** Takes over what an address says; the tree is fetched anew only where that is needed. */
     apply(next) {
       const isOther = wanted.keepsAllocators !== next.keepsAllocators;
-      Object.assign(wanted, { focus: next.focus, range: next.range, selected: next.selected.length || next.selected.hash ? next.selected : next.focus, keepsAllocators: next.keepsAllocators });
+      Object.assign(wanted, {
+        focus: next.focus,
+        range: next.range,
+        selected: next.selected.length || next.selected.hash ? next.selected : next.focus,
+        keepsAllocators: next.keepsAllocators,
+      });
       search.setText(next.search);
       for (const radio of part(root, "view").querySelectorAll("input")) radio.checked = radio.value === next.view;
       graph.setFlame(next.view === "flame");
@@ -186,15 +218,24 @@ const markDrawn = (name) => requestAnimationFrame(() => requestAnimationFrame(()
 const sayReady = () => (document.documentElement.dataset.viewer = "ready");
 
 // A frame of the browser, so that the overview is seen before the rest is decoded; a hidden page has none.
-const painted = () => new Promise((resolve) => {
-  requestAnimationFrame(() => setTimeout(resolve));
-  setTimeout(resolve, 100);
-});
+const painted = () =>
+  new Promise((resolve) => {
+    requestAnimationFrame(() => setTimeout(resolve));
+    setTimeout(resolve, 100);
+  });
 
-const samePath = (a, b) => Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((name, i) => name === b[i]);
+const samePath = (a, b) =>
+  Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((name, i) => name === b[i]);
 
 function searchParts(root) {
-  return Object.fromEntries(["matched", "hint", "previous", "next"].map((name) => [name, part(root, name)]).concat([["input", part(root, "search")], ["legend", part(root, "legend-match")]]));
+  return Object.fromEntries(
+    ["matched", "hint", "previous", "next"]
+      .map((name) => [name, part(root, name)])
+      .concat([
+        ["input", part(root, "search")],
+        ["legend", part(root, "legend-match")],
+      ]),
+  );
 }
 
 // For tests of the page: where the widest frame of that name is in the window, scrolled to if it has to be.

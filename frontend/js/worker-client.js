@@ -63,7 +63,10 @@ export function workerClient(start, { timeoutMs = MATCH_TIMEOUT_MS } = {}) {
     },
     async match(text) {
       await opened;
-      const timer = setTimeout(() => restart(new TooSlow("the expression takes too long; a simpler one will do")), timeoutMs);
+      const timer = setTimeout(
+        () => restart(new TooSlow("the expression takes too long; a simpler one will do")),
+        timeoutMs,
+      );
       try {
         return (await ask("match", { text })).hits;
       } finally {

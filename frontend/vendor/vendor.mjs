@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-// One file instead of a file per module: at 1,000 frames loading modules is what costs (docs/adr).
+// One file instead of a file per module: at 1,000 frames loading modules is what costs.
 const D3_EXPORTS = {
   "d3-ease": ["easeCubicOut"],
   "d3-format": ["format"],
@@ -42,7 +42,12 @@ async function buildD3() {
   const entry = Object.entries(D3_EXPORTS).map(([name, exports]) => `export { ${exports.join(", ")} } from "${name}";`);
   const result = await build({
     stdin: { contents: entry.join("\n"), resolveDir: work },
-    bundle: true, minify: true, format: "esm", legalComments: "none", write: false, metafile: true,
+    bundle: true,
+    minify: true,
+    format: "esm",
+    legalComments: "none",
+    write: false,
+    metafile: true,
   });
   const packages = packagesOf(Object.keys(result.metafile.inputs));
   const names = packages.map(({ name, version }) => `${name} ${version}`).join(", ");

@@ -12,7 +12,11 @@ const foldedTree = (stacks, options) => {
 };
 
 test("what malloc holds counts as its caller's", () => {
-  const { tree, folded } = foldedTree({ "main;leak;malloc": 40, "main;make;operator new(unsigned long);malloc": 8, "main;leak": 2 });
+  const { tree, folded } = foldedTree({
+    "main;leak;malloc": 40,
+    "main;make;operator new(unsigned long);malloc": 8,
+    "main;leak": 2,
+  });
 
   assert.deepEqual(folded, ["malloc", "operator new(unsigned long)"]);
   assert.equal(selfOf(tree, nodeOf(tree, "main;leak")), 42);
@@ -45,6 +49,8 @@ test("faults inside an allocator are its own", () => {
 });
 
 test("names that only look like allocators are functions like others", () => {
-  for (const name of ["my_malloc", "malloc_stats", "Pool::malloc", "operator new_thing", "brks"]) assert.ok(!isAllocator(name), name);
-  for (const name of ["malloc", "__libc_calloc", "operator new[](unsigned long)", "mmap64", "__brk", "_int_malloc"]) assert.ok(isAllocator(name), name);
+  for (const name of ["my_malloc", "malloc_stats", "Pool::malloc", "operator new_thing", "brks"])
+    assert.ok(!isAllocator(name), name);
+  for (const name of ["malloc", "__libc_calloc", "operator new[](unsigned long)", "mmap64", "__brk", "_int_malloc"])
+    assert.ok(isAllocator(name), name);
 });

@@ -8,8 +8,18 @@ import { randomStacks } from "./encode.mjs";
 import { diffOf, nodeOf } from "./trees.mjs";
 
 const MB = 2 ** 20;
-const paired = (before, after) => Object.fromEntries([...new Set([...Object.keys(before), ...Object.keys(after)])].map((stack) => [stack, [before[stack] ?? 0, after[stack] ?? 0]]));
-const sentenceOf = (tree) => finding(tree, functionRows(tree.strings, functionValues(tree)), "bytes").map(({ text }) => text).join("").replaceAll("\u00a0", " ");
+const paired = (before, after) =>
+  Object.fromEntries(
+    [...new Set([...Object.keys(before), ...Object.keys(after)])].map((stack) => [
+      stack,
+      [before[stack] ?? 0, after[stack] ?? 0],
+    ]),
+  );
+const sentenceOf = (tree) =>
+  finding(tree, functionRows(tree.strings, functionValues(tree)), "bytes")
+    .map(({ text }) => text)
+    .join("")
+    .replaceAll("\u00a0", " ");
 
 test("a run against itself is neutral everywhere", () => {
   const stacks = randomStacks(1);
@@ -27,7 +37,8 @@ test("the other way round is the exact mirror", () => {
   const [a, b] = [randomStacks(2), randomStacks(3)];
   const there = diffOf(paired(a, b));
   const back = diffOf(paired(b, a));
-  const byName = (tree) => Object.fromEntries(functionRows(tree.strings, functionValues(tree)).map((row) => [row.name, row.totalChange]));
+  const byName = (tree) =>
+    Object.fromEntries(functionRows(tree.strings, functionValues(tree)).map((row) => [row.name, row.totalChange]));
 
   const [one, other] = [byName(there), byName(back)];
 
@@ -47,7 +58,10 @@ test("the changes of self values add up to the change of the total", () => {
 test("new and gone frames are told apart from changed ones", () => {
   const tree = diffOf({ new: [0, 5], gone: [5, 0], both: [5, 6] });
 
-  assert.deepEqual(["new", "gone", "both"].map((name) => sideOf(tree, nodeOf(tree, name))), ["new", "gone", ""]);
+  assert.deepEqual(
+    ["new", "gone", "both"].map((name) => sideOf(tree, nodeOf(tree, name))),
+    ["new", "gone", ""],
+  );
 });
 
 test("a side without anything gives no division by zero", () => {
@@ -72,13 +86,24 @@ test("a new path counts once, at its uppermost frame", () => {
 });
 
 test("the finding is a sentence to read aloud", () => {
-  const tree = diffOf({ "main;parse_row": [51 * MB, 463 * MB], "main;put": [32 * MB, 200 * MB], "main;old": [10 * MB, 0], "main;fresh": [0, 10 * MB] });
+  const tree = diffOf({
+    "main;parse_row": [51 * MB, 463 * MB],
+    "main;put": [32 * MB, 200 * MB],
+    "main;old": [10 * MB, 0],
+    "main;fresh": [0, 10 * MB],
+  });
 
-  assert.equal(sentenceOf(tree), "parse_row holds 412.0 MB more than before, 71 % of the growth; 1 path is new (+10.0 MB), 1 is gone (−10.0 MB).");
+  assert.equal(
+    sentenceOf(tree),
+    "parse_row holds 412.0 MB more than before, 71 % of the growth; 1 path is new (+10.0 MB), 1 is gone (−10.0 MB).",
+  );
 });
 
 test("a decrease is told as one", () => {
-  assert.equal(sentenceOf(diffOf({ a: [30 * MB, 10 * MB], b: [1, 1] })), "a holds 20.0 MB less than before, 100 % of the decrease.");
+  assert.equal(
+    sentenceOf(diffOf({ a: [30 * MB, 10 * MB], b: [1, 1] })),
+    "a holds 20.0 MB less than before, 100 % of the decrease.",
+  );
 });
 
 test("steps are 5, 25, 50 and 80 per cent of the width", () => {

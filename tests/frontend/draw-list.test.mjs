@@ -7,10 +7,23 @@ import { matchNames, matchNodes } from "../../frontend/js/search.js";
 import { encode, randomStacks } from "./encode.mjs";
 import { treeOf } from "./trees.mjs";
 
-const viewOf = (tree, over = {}) => ({ v0: 0, v1: tree.width[0], width: 300, top: 0, height: 4000, isFlame: false, ...over });
+const viewOf = (tree, over = {}) => ({
+  v0: 0,
+  v1: tree.width[0],
+  width: 300,
+  top: 0,
+  height: 4000,
+  isFlame: false,
+  ...over,
+});
 
 test("each frame is drawn by itself or lies under a bar, at any zoom", () => {
-  for (const [seed, v0, v1] of [[1, 0, 1], [2, 0, 1], [3, 0.2, 0.3], [4, 0.61, 0.611]]) {
+  for (const [seed, v0, v1] of [
+    [1, 0, 1],
+    [2, 0, 1],
+    [3, 0.2, 0.3],
+    [4, 0.61, 0.611],
+  ]) {
     const tree = treeOf(randomStacks(seed, { stacks: 800 }));
     const view = viewOf(tree, { v0: v0 * tree.width[0], v1: v1 * tree.width[0] });
 
@@ -30,7 +43,10 @@ function assertNoMassIsLost(tree, view, list) {
     assert.ok(w < MIN_FRAME, `frame ${node} is ${w} px wide and was not drawn`);
     const pixel = Math.max(0, Math.floor(x));
     const row = rowOf(tree, node);
-    assert.ok(list.bars.some((bar) => bar.row === row && bar.x <= pixel && pixel < bar.x + bar.w), `frame ${node} has no bar`);
+    assert.ok(
+      list.bars.some((bar) => bar.row === row && bar.x <= pixel && pixel < bar.x + bar.w),
+      `frame ${node} has no bar`,
+    );
   }
 }
 
@@ -40,28 +56,44 @@ test("a wide frame that begins in the pixel of narrow ones is drawn as a frame",
   const list = drawList(tree, viewOf(tree, { width: 500 }), () => 0);
 
   for (let node = 0; node < tree.n; node++) {
-    if (tree.width[node] * (500 / tree.width[0]) >= MIN_FRAME) assert.ok(list.frames.some((frame) => frame.node === node));
+    if (tree.width[node] * (500 / tree.width[0]) >= MIN_FRAME)
+      assert.ok(list.frames.some((frame) => frame.node === node));
   }
 });
 
 test("100,000 siblings cost no more than the pixels they lie under", () => {
   const n = 100_000;
-  const columns = { nch: [n, ...Array(n).fill(0)], name: Array(n + 1).fill(0), self: [0, ...Array(n).fill(1)], self2: null, strings: ["tiny"] };
+  const columns = {
+    nch: [n, ...Array(n).fill(0)],
+    name: Array(n + 1).fill(0),
+    self: [0, ...Array(n).fill(1)],
+    self2: null,
+    strings: ["tiny"],
+  };
   const tree = layoutTree(decode(encode(columns)));
 
   const list = drawList(tree, viewOf(tree), () => 0);
 
   assert.equal(list.frames.length, 1);
-  assert.deepEqual(list.bars.map(({ x, w }) => [x, w]), [[0, 300]]);
+  assert.deepEqual(
+    list.bars.map(({ x, w }) => [x, w]),
+    [[0, 300]],
+  );
 });
 
 test("a bar that holds a match has the colour of matches", () => {
-  const tree = treeOf({ wide: 1_000_000, ...Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`tiny${i}`, 1])) });
+  const tree = treeOf({
+    wide: 1_000_000,
+    ...Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`tiny${i}`, 1])),
+  });
   const { before } = matchNodes(tree, matchNames(tree.strings, /tiny17$/));
 
   const list = drawList(tree, viewOf(tree), () => 1, { matchesBefore: before, matchShade: 9 });
 
-  assert.deepEqual(list.bars.map(({ shade }) => shade), [9]);
+  assert.deepEqual(
+    list.bars.map(({ shade }) => shade),
+    [9],
+  );
 });
 
 test("rows outside the box are not looked at", () => {
@@ -69,7 +101,10 @@ test("rows outside the box are not looked at", () => {
 
   const list = drawList(tree, viewOf(tree, { top: 2 * ROW, height: 3 * ROW }), () => 0);
 
-  assert.deepEqual(list.frames.map(({ row }) => row), [2, 3, 4]);
+  assert.deepEqual(
+    list.frames.map(({ row }) => row),
+    [2, 3, 4],
+  );
 });
 
 test("a flame has the same rows from the bottom up", () => {
@@ -77,7 +112,10 @@ test("a flame has the same rows from the bottom up", () => {
 
   const list = drawList(tree, viewOf(tree, { top: 0, height: 2 * ROW, isFlame: true }), () => 0);
 
-  assert.deepEqual(list.frames.map(({ row }) => row), [3, 4]);
+  assert.deepEqual(
+    list.frames.map(({ row }) => row),
+    [3, 4],
+  );
 });
 
 test("a point finds the frame that is drawn there, and none beside it", () => {
@@ -88,7 +126,10 @@ test("a point finds the frame that is drawn there, and none beside it", () => {
     return node < 0 ? "" : node === 0 ? "all" : tree.strings[tree.names[node]];
   };
 
-  assert.deepEqual([nameAt(50, 10), nameAt(50, 30), nameAt(90, 30), nameAt(70, 50), nameAt(90, 50), nameAt(10, 70)], ["all", "a", "d", "c", "", ""]);
+  assert.deepEqual(
+    [nameAt(50, 10), nameAt(50, 30), nameAt(90, 30), nameAt(70, 50), nameAt(90, 50), nameAt(10, 70)],
+    ["all", "a", "d", "c", "", ""],
+  );
 });
 
 test("an empty profile draws nothing and finds its root nowhere", () => {

@@ -41,17 +41,38 @@ function widthOf(node) {
 /** The bytes of a payload; `header` overrides fields of the header. */
 export function encode({ nch, name, self, self2, strings }, header = {}) {
   const values = self2 ? [...self, ...self2] : self;
-  const encoding = header.encoding ?? (values.every(Number.isInteger) ? (values.some((value) => value < 0) ? "zigzag" : "uvarint") : "float64");
+  const encoding =
+    header.encoding ??
+    (values.every(Number.isInteger) ? (values.some((value) => value < 0) ? "zigzag" : "uvarint") : "float64");
   const unit = encoding === "float64" ? 1 : Math.max(1, values.reduce(gcd, 0));
-  const columns = [["nch", varints(nch)], ["name", varints(name)], ["self", written(self, encoding, unit)]];
+  const columns = [
+    ["nch", varints(nch)],
+    ["name", varints(name)],
+    ["self", written(self, encoding, unit)],
+  ];
   if (self2) columns.push(["self2", written(self2, encoding, unit)]);
   columns.push(["strings", [...new TextEncoder().encode(strings.join("\0"))]]);
   const stated = {
-    v: 2, n: nch.length, sections: columns.map(([section, bytes]) => [section, bytes.length]), encoding, unit,
-    value_type: { name: "outstanding_bytes", unit: "bytes", kind: "level", meaning: "Bytes", is_signed: encoding === "zigzag", is_float: encoding === "float64" },
-    overview: null, ...header,
+    v: 2,
+    n: nch.length,
+    sections: columns.map(([section, bytes]) => [section, bytes.length]),
+    encoding,
+    unit,
+    value_type: {
+      name: "outstanding_bytes",
+      unit: "bytes",
+      kind: "level",
+      meaning: "Bytes",
+      is_signed: encoding === "zigzag",
+      is_float: encoding === "float64",
+    },
+    overview: null,
+    ...header,
   };
-  return payloadOf(stated, columns.flatMap(([, bytes]) => bytes));
+  return payloadOf(
+    stated,
+    columns.flatMap(([, bytes]) => bytes),
+  );
 }
 
 export function payloadOf(header, body) {
@@ -70,7 +91,11 @@ const gcd = (a, b) => (b ? gcd(b, a % b) : Math.abs(a));
 
 function written(values, encoding, unit) {
   if (encoding === "float64") return [...new Uint8Array(Float64Array.from(values).buffer)];
-  return varints(values.map((value) => (encoding === "zigzag" ? (value < 0 ? -2 * (value / unit) - 1 : 2 * (value / unit)) : value / unit)));
+  return varints(
+    values.map((value) =>
+      encoding === "zigzag" ? (value < 0 ? -2 * (value / unit) - 1 : 2 * (value / unit)) : value / unit,
+    ),
+  );
 }
 
 export function varints(numbers) {

@@ -9,7 +9,9 @@ import { functionRows, functionValues } from "../../frontend/js/top-table.js";
 
 // Payloads written by Python with what must be found in them, which Python counted from the stacks.
 const folder = new URL("../view/", import.meta.url);
-const names = readdirSync(folder).filter((file) => file.endsWith(".fgb2")).map((file) => file.slice(0, -5));
+const names = readdirSync(folder)
+  .filter((file) => file.endsWith(".fgb2"))
+  .map((file) => file.slice(0, -5));
 
 function graphNamed(name) {
   const { buffer, byteOffset, byteLength } = readFileSync(new URL(`${name}.fgb2`, folder));
@@ -40,7 +42,10 @@ for (const name of names) {
     const { tree, expected } = graphNamed(name);
 
     const found = functionRows(tree.strings, functionValues(tree)).map((row) => {
-      return [row.name, { self: sidesOf(tree, row.self, row.selfAfter), total: sidesOf(tree, row.total, row.totalAfter) }];
+      return [
+        row.name,
+        { self: sidesOf(tree, row.self, row.selfAfter), total: sidesOf(tree, row.total, row.totalAfter) },
+      ];
     });
 
     assert.deepEqual(Object.fromEntries(found), expected.functions);

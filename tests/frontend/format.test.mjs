@@ -1,7 +1,18 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { formatAge, formatChange, formatCount, formatDuration, formatMoment, formatOfOwn, formatPercent, formatShort, formatValue, titleOf } from "../../frontend/js/format.js";
+import {
+  formatAge,
+  formatChange,
+  formatCount,
+  formatDuration,
+  formatMoment,
+  formatOfOwn,
+  formatPercent,
+  formatShort,
+  formatValue,
+  titleOf,
+} from "../../frontend/js/format.js";
 
 const rows = JSON.parse(readFileSync(new URL("../view/numbers.json", import.meta.url), "utf8"));
 
@@ -13,7 +24,10 @@ test("numbers read as the templates write them", () => {
   });
 
   assert.ok(rows.length > 40);
-  assert.deepEqual(written, rows.map(({ text }) => text));
+  assert.deepEqual(
+    written,
+    rows.map(({ text }) => text),
+  );
 });
 
 test("on a frame bytes keep three digits, and counts are short from a million on", () => {

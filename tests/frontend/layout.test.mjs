@@ -56,8 +56,11 @@ test("a difference is as wide as its larger side, path by path, so nothing that 
 test("a stack of 10,000 frames needs no recursion", () => {
   const depth = 10_000;
   const columns = {
-    nch: [...Array(depth).fill(1), 0], name: Array(depth + 1).fill(0),
-    self: [...Array(depth).fill(0), 7], self2: null, strings: ["again"],
+    nch: [...Array(depth).fill(1), 0],
+    name: Array(depth + 1).fill(0),
+    self: [...Array(depth).fill(0), 7],
+    self2: null,
+    strings: ["again"],
   };
 
   const tree = layoutTree(decode(encode(columns)));
@@ -75,7 +78,10 @@ test("1 TiB in two halves is exact", () => {
 test("a total above 2^53 is refused with a word", () => {
   const payload = encodeStacks({ a: 2 ** 53 - 2, b: 4 });
 
-  assert.throws(() => layoutTree(decode(payload)), (error) => error instanceof PayloadError && /larger than 2\^53/.test(error.message));
+  assert.throws(
+    () => layoutTree(decode(payload)),
+    (error) => error instanceof PayloadError && /larger than 2\^53/.test(error.message),
+  );
 });
 
 test("frames that do not add up to the stated total are refused", () => {

@@ -24,7 +24,12 @@ for (const theme of ["light", "dark"]) {
   test(`every label of the ${theme} theme has a contrast of 4.5, faded ancestors too`, () => {
     const inks = ["frame-ink", "frame-ink-alt"].map((name) => token(name, theme));
     const page = token("page", theme);
-    const fills = ["frame-root", "diff-0", ...[1, 2, 3, 4].flatMap((i) => [`up-${i}`, `down-${i}`]), ...[1, 2, 3, 4, 5, 6, 7, 8].map((i) => `mem-${i}`)];
+    const fills = [
+      "frame-root",
+      "diff-0",
+      ...[1, 2, 3, 4].flatMap((i) => [`up-${i}`, `down-${i}`]),
+      ...[1, 2, 3, 4, 5, 6, 7, 8].map((i) => `mem-${i}`),
+    ];
 
     for (const name of fills) {
       const fill = token(name, theme);

@@ -6,12 +6,22 @@ const plain = (text) => text.replaceAll("\u00a0", " ");
 const snapshotOf = (capture, over = {}) => ({ capture, skipped_lines: 0, skipped: [], ...over });
 
 test("a capture without losses is complete", () => {
-  const quality = captureQuality(snapshotOf({ collector: "malloc", events: 2_640_000, lost: {}, frames: 1000, unresolved_frames: 18, truncated_stacks: 3 }));
+  const quality = captureQuality(
+    snapshotOf({
+      collector: "malloc",
+      events: 2_640_000,
+      lost: {},
+      frames: 1000,
+      unresolved_frames: 18,
+      truncated_stacks: 3,
+    }),
+  );
 
   assert.deepEqual([quality.level, quality.words, quality.banner], ["ok", ["Capture", "complete"], null]);
-  assert.deepEqual(quality.figures.map((figure) => plain(figure.join(" ").trim())), [
-    "lost 0 of 2.64 M events", "truncated 3 stacks", "without a name 1.8 % of frames", "every allocation counted",
-  ]);
+  assert.deepEqual(
+    quality.figures.map((figure) => plain(figure.join(" ").trim())),
+    ["lost 0 of 2.64 M events", "truncated 3 stacks", "without a name 1.8 % of frames", "every allocation counted"],
+  );
 });
 
 test("losses are told by cause, in a banner that is red above one per cent", () => {
@@ -19,7 +29,10 @@ test("losses are told by cause, in a banner that is red above one per cent", () 
 
   assert.equal(quality.level, "bad");
   assert.equal(plain(quality.banner.title), "3.0 % of events were lost: small paths may be wrong or missing");
-  assert.equal(plain(quality.banner.text), "30 of 1,000 events: 20 because the stack map was full, 10 because the ring buffer was full.");
+  assert.equal(
+    plain(quality.banner.text),
+    "30 of 1,000 events: 20 because the stack map was full, 10 because the ring buffer was full.",
+  );
 });
 
 test("a little loss is weak, not wrong", () => {
@@ -27,7 +40,10 @@ test("a little loss is weak, not wrong", () => {
 });
 
 test("names that could not be found are told above a tenth", () => {
-  assert.match(captureQuality(snapshotOf({ events: 5, frames: 100, unresolved_frames: 11 })).banner.title, /11\.0\u00a0% of frames have no function name/);
+  assert.match(
+    captureQuality(snapshotOf({ events: 5, frames: 100, unresolved_frames: 11 })).banner.title,
+    /11\.0\u00a0% of frames have no function name/,
+  );
 });
 
 test("a file that does not say what it lost is not called complete", () => {
@@ -35,17 +51,39 @@ test("a file that does not say what it lost is not called complete", () => {
 });
 
 test("claims of an upload that have the wrong form are not taken", () => {
-  const hostile = { events: "many", lost: [1, 2], frames: -5, unresolved_frames: 1e300, truncated_stacks: null, notes: { a: 1 }, probes: [null, 7, { symbol: {} }], allocator: ["x"] };
+  const hostile = {
+    events: "many",
+    lost: [1, 2],
+    frames: -5,
+    unresolved_frames: 1e300,
+    truncated_stacks: null,
+    notes: { a: 1 },
+    probes: [null, 7, { symbol: {} }],
+    allocator: ["x"],
+  };
 
   const quality = captureQuality(snapshotOf(hostile));
 
-  assert.deepEqual([quality.level, quality.figures, quality.notes, quality.banner], ["unknown", [["", "", "the file does not say what was lost"]], [], null]);
+  assert.deepEqual(
+    [quality.level, quality.figures, quality.notes, quality.banner],
+    ["unknown", [["", "", "the file does not say what was lost"]], [], null],
+  );
 });
 
 test("while recording the newest losses count", () => {
-  const quality = captureQuality(snapshotOf({ events: 10, lost: {} }), { isActive: true, events: 1000, lost: { failed_stack: 1 } });
+  const quality = captureQuality(snapshotOf({ events: 10, lost: {} }), {
+    isActive: true,
+    events: 1000,
+    lost: { failed_stack: 1 },
+  });
 
-  assert.deepEqual([quality.words, quality.figures[0].map(plain)], [["So far", "weak"], ["lost", "1", "of 1,001 events"]]);
+  assert.deepEqual(
+    [quality.words, quality.figures[0].map(plain)],
+    [
+      ["So far", "weak"],
+      ["lost", "1", "of 1,001 events"],
+    ],
+  );
 });
 
 test("skipped lines are shown with number, text and reason", () => {

@@ -1,32 +1,73 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { filled, mergeRun, momentOf, nextSnapshotS, payloadUrls, recentChange, stateNote, valueTypeOf } from "../../frontend/js/run-view.js";
+import {
+  filled,
+  mergeRun,
+  momentOf,
+  nextSnapshotS,
+  payloadUrls,
+  recentChange,
+  stateNote,
+  valueTypeOf,
+} from "../../frontend/js/run-view.js";
 
 const plain = (text) => text.replaceAll("\u00a0", " ");
 const type = { name: "outstanding_bytes", unit: "bytes", kind: "level" };
-const snapshot = (seq, elapsed, total) => ({ seq, elapsed_s: elapsed, totals: { outstanding_bytes: total }, tags: { outstanding_bytes: [`1-a${seq}`, false] } });
+const snapshot = (seq, elapsed, total) => ({
+  seq,
+  elapsed_s: elapsed,
+  totals: { outstanding_bytes: total },
+  tags: { outstanding_bytes: [`1-a${seq}`, false] },
+});
 const run = (over = {}) => ({
-  run: "r-1", state: "recording", host: "fra1", elapsed_s: 24, duration_s: 60, expected_snapshots: 6, value_types: [type], events: 10, lost: {},
-  snapshots: [snapshot(1, 10, 100), snapshot(2, 20, 250)], payload_url: "/runs/r-1/payload/{seq}/{value_type}/{tag}/{stage}", ...over,
+  run: "r-1",
+  state: "recording",
+  host: "fra1",
+  elapsed_s: 24,
+  duration_s: 60,
+  expected_snapshots: 6,
+  value_types: [type],
+  events: 10,
+  lost: {},
+  snapshots: [snapshot(1, 10, 100), snapshot(2, 20, 250)],
+  payload_url: "/runs/r-1/payload/{seq}/{value_type}/{tag}/{stage}",
+  ...over,
 });
 
 test("a message replaces fields and adds snapshots in order", () => {
-  const merged = mergeRun(run(), { type: "run", state: "ingesting", elapsed_s: 31, snapshots: [snapshot(3, 30, 300), snapshot(2, 20, 260)], value_types: [] });
+  const merged = mergeRun(run(), {
+    type: "run",
+    state: "ingesting",
+    elapsed_s: 31,
+    snapshots: [snapshot(3, 30, 300), snapshot(2, 20, 260)],
+    value_types: [],
+  });
 
   assert.equal(merged.state, "ingesting");
-  assert.deepEqual(merged.snapshots.map(({ seq, totals }) => [seq, totals.outstanding_bytes]), [[1, 100], [2, 260], [3, 300]]);
+  assert.deepEqual(
+    merged.snapshots.map(({ seq, totals }) => [seq, totals.outstanding_bytes]),
+    [
+      [1, 100],
+      [2, 260],
+      [3, 300],
+    ],
+  );
   assert.deepEqual(merged.value_types, [type]);
 });
 
 test("addresses of payloads are escaped", () => {
-  assert.equal(filled("/p/{seq}/{value_type}", { seq: 2, value_type: "syscalls:sys enter/mmap" }), "/p/2/syscalls%3Asys%20enter%2Fmmap");
+  assert.equal(
+    filled("/p/{seq}/{value_type}", { seq: 2, value_type: "syscalls:sys enter/mmap" }),
+    "/p/2/syscalls%3Asys%20enter%2Fmmap",
+  );
 });
 
 test("a payload has an address for its overview and one for all of it", () => {
   const view = run();
 
   assert.deepEqual(payloadUrls(view, view.snapshots[1], "outstanding_bytes"), {
-    overview: "/runs/r-1/payload/2/outstanding_bytes/1-a2/overview", full: "/runs/r-1/payload/2/outstanding_bytes/1-a2/full",
+    overview: "/runs/r-1/payload/2/outstanding_bytes/1-a2/overview",
+    full: "/runs/r-1/payload/2/outstanding_bytes/1-a2/full",
   });
 });
 
@@ -37,7 +78,10 @@ test("a value type that is not there falls back to the first", () => {
 
 test("a level is told at a moment, a flow since the run began", () => {
   assert.equal(momentOf(run(), snapshot(2, 20, 1), type), ", at 0:20 of 1:00");
-  assert.equal(momentOf(run(), snapshot(2, 20, 1), { ...type, kind: "flow" }), ", since the run began, until 0:20 of 1:00");
+  assert.equal(
+    momentOf(run(), snapshot(2, 20, 1), { ...type, kind: "flow" }),
+    ", since the run began, until 0:20 of 1:00",
+  );
 });
 
 test("the change is told with its interval", () => {
@@ -54,10 +98,16 @@ test("the next snapshot is due while recording only", () => {
 
 test("each state has its words, and says what was kept", () => {
   assert.match(plain(stateNote(run({ state: "queued", agent_seen_s: 125 })).text), /last answered 2 min ago/);
-  assert.match(plain(stateNote(run({ state: "failed", reason: "The agent was lost" })).text), /got to 0:24 of 1:00\. 2 snapshots that it sent are kept/);
+  assert.match(
+    plain(stateNote(run({ state: "failed", reason: "The agent was lost" })).text),
+    /got to 0:24 of 1:00\. 2 snapshots that it sent are kept/,
+  );
   assert.match(stateNote(run({ state: "cancelled", snapshots: [] })).text, /No snapshot arrived/);
   assert.match(plain(stateNote(run({ snapshots: [] })).text), /first of 6 snapshots is due after 0:10/);
   assert.equal(stateNote(run({ state: "ready", snapshots: [] })).title, "Nothing was recorded");
-  assert.equal(stateNote(run({ state: "ready", snapshots: [{ seq: 1, tags: {}, error: "line 3 is 17 MB long" }] })).text, "line 3 is 17 MB long");
+  assert.equal(
+    stateNote(run({ state: "ready", snapshots: [{ seq: 1, tags: {}, error: "line 3 is 17 MB long" }] })).text,
+    "line 3 is 17 MB long",
+  );
   assert.equal(stateNote(run({ state: "ready" })), null);
 });

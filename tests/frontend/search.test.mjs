@@ -17,7 +17,10 @@ test("a frame matched twice on one path counts once", () => {
 test("the matched total is the sum over stacks that hold a match", () => {
   for (const seed of [1, 2, 3]) {
     const stacks = randomStacks(seed, { stacks: 500 });
-    const exact = Object.entries(stacks).reduce((sum, [stack, value]) => sum + (/(^|;)f1\d(;|$)/.test(stack) ? value : 0), 0);
+    const exact = Object.entries(stacks).reduce(
+      (sum, [stack, value]) => sum + (/(^|;)f1\d(;|$)/.test(stack) ? value : 0),
+      0,
+    );
 
     assert.equal(search(treeOf(stacks), "^f1\\d$").total, exact);
   }
@@ -38,7 +41,8 @@ test("an expression that is none is searched as text, with a hint in words", () 
 });
 
 test("each mistake in an expression has a hint", () => {
-  for (const text of ["(a", "a)", "[a", "*a", "a\\", "a{2,1}", "(?<=a"]) assert.match(compilePattern(text).hint, /^searched as text: ./, text);
+  for (const text of ["(a", "a)", "[a", "*a", "a\\", "a{2,1}", "(?<=a"])
+    assert.match(compilePattern(text).hint, /^searched as text: ./, text);
 });
 
 test("an expression without end is not compiled", () => {

@@ -3,13 +3,31 @@ import { readFileSync, readdirSync } from "node:fs";
 import test from "node:test";
 
 const folder = new URL("../../frontend/js/", import.meta.url);
-const sources = readdirSync(folder).filter((name) => name.endsWith(".js")).map((name) => [name, readFileSync(new URL(name, folder), "utf8")]);
+const sources = readdirSync(folder)
+  .filter((name) => name.endsWith(".js"))
+  .map((name) => [name, readFileSync(new URL(name, folder), "utf8")]);
 const importsOf = (text) => [...text.matchAll(/from "\.\/([\w-]+\.js)"/g)].map(([, name]) => name);
 
 // Modules that compute; all others touch the page.
 const PURE = [
-  "allocators.js", "diff.js", "draw-list.js", "fgb2.js", "format.js", "frame-path.js", "frame-words.js", "keys.js", "layout.js", "palette.js", "quality.js",
-  "run-view.js", "search.js", "text-fit.js", "top-table.js", "url-state.js", "worker-client.js", "worker.js",
+  "allocators.js",
+  "diff.js",
+  "draw-list.js",
+  "fgb2.js",
+  "format.js",
+  "frame-path.js",
+  "frame-words.js",
+  "keys.js",
+  "layout.js",
+  "palette.js",
+  "quality.js",
+  "run-view.js",
+  "search.js",
+  "text-fit.js",
+  "top-table.js",
+  "url-state.js",
+  "worker-client.js",
+  "worker.js",
 ];
 
 test("pure modules never name the document, and use only each other", () => {
@@ -17,11 +35,15 @@ test("pure modules never name the document, and use only each other", () => {
     assert.doesNotMatch(text, /\b(document|window|localStorage)\b/, name);
     for (const used of importsOf(text)) assert.ok(PURE.includes(used), `${name} uses ${used}`);
   }
-  assert.deepEqual(PURE.filter((name) => !sources.some(([known]) => known === name)), []);
+  assert.deepEqual(
+    PURE.filter((name) => !sources.some(([known]) => known === name)),
+    [],
+  );
 });
 
 test("no file writes markup or runs text: frame names are hostile", () => {
-  for (const [name, text] of sources) assert.doesNotMatch(text, /\b(innerHTML|outerHTML|insertAdjacentHTML|eval|new Function|document\.write)\b/, name);
+  for (const [name, text] of sources)
+    assert.doesNotMatch(text, /\b(innerHTML|outerHTML|insertAdjacentHTML|eval|new Function|document\.write)\b/, name);
 });
 
 test("no file sets a style attribute, which the policy forbids", () => {
@@ -29,7 +51,8 @@ test("no file sets a style attribute, which the policy forbids", () => {
 });
 
 test("no file names another host", () => {
-  for (const [name, text] of sources) assert.doesNotMatch(text.replaceAll("http://www.w3.org/2000/svg", ""), /https?:\/\//, name);
+  for (const [name, text] of sources)
+    assert.doesNotMatch(text.replaceAll("http://www.w3.org/2000/svg", ""), /https?:\/\//, name);
 });
 
 test("no file is longer than 400 lines", () => {

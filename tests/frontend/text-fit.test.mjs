@@ -23,6 +23,9 @@ test("a name of 64 kB is not walked to its end", () => {
   let asked = 0;
   const counting = textMeasure(() => (asked++, 1));
 
-  assert.equal(counting.fit(String.fromCodePoint(...Array.from({ length: 60_000 }, (_, i) => 0x100 + (i % 5000))), 10).length, 10);
+  assert.equal(
+    counting.fit(String.fromCodePoint(...Array.from({ length: 60_000 }, (_, i) => 0x100 + (i % 5000))), 10).length,
+    10,
+  );
   assert.ok(asked < 20, String(asked));
 });

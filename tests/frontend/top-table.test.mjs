@@ -47,7 +47,13 @@ test("a difference adds up both sides and their change", () => {
 
 test("a stack of 10,000 frames adds up", () => {
   const depth = 10_000;
-  const columns = { nch: [...Array(depth).fill(1), 0], name: Array(depth + 1).fill(0), self: [...Array(depth).fill(1), 1], self2: null, strings: ["again"] };
+  const columns = {
+    nch: [...Array(depth).fill(1), 0],
+    name: Array(depth + 1).fill(0),
+    self: [...Array(depth).fill(1), 1],
+    self2: null,
+    strings: ["again"],
+  };
 
   const [row] = rowsOf(layoutTree(decode(encode(columns))));
 
@@ -55,7 +61,11 @@ test("a stack of 10,000 frames adds up", () => {
 });
 
 test("rows are filtered by all words, whatever their case, and sorted by a column", () => {
-  const rows = [{ name: "B::put", self: 1, total: 5 }, { name: "a::put", self: 3, total: 3 }, { name: "other", self: 2, total: 9 }];
+  const rows = [
+    { name: "B::put", self: 1, total: 5 },
+    { name: "a::put", self: 3, total: 3 },
+    { name: "other", self: 2, total: 9 },
+  ];
   const names = (options) => arrangeRows(rows, options).map(({ name }) => name);
 
   assert.deepEqual(names({}), ["a::put", "other", "B::put"]);

@@ -5,8 +5,15 @@ import { findHash, pathHash, readState, writeState } from "../../frontend/js/url
 import { nodeOf, treeOf } from "./trees.mjs";
 
 const full = {
-  type: "outstanding_bytes", snapshot: 3, focus: ["main", "a;b=c&d#e", "std::vector<int>::push"], range: [0.25, 0.5],
-  selected: ["main", "x"], search: "^a|b$ &#=", view: "flame", sort: "-total", keepsAllocators: true,
+  type: "outstanding_bytes",
+  snapshot: 3,
+  focus: ["main", "a;b=c&d#e", "std::vector<int>::push"],
+  range: [0.25, 0.5],
+  selected: ["main", "x"],
+  search: "^a|b$ &#=",
+  view: "flame",
+  sort: "-total",
+  keepsAllocators: true,
 };
 
 test("what is written is read back", () => {
@@ -22,7 +29,18 @@ test("hostile fragments are read as nothing", () => {
   const state = readState("#v=1&s=-4&x=9-2&sort=<b>&view=table&t=%E0%A4%A&f=");
 
   assert.deepEqual([state.snapshot, state.range, state.sort, state.view, state.focus], [0, null, "", "icicle", []]);
-  assert.deepEqual(readState(""), { type: "", snapshot: 0, focus: [], range: null, selected: [], search: "", view: "icicle", sort: "", keepsAllocators: false, gone: [] });
+  assert.deepEqual(readState(""), {
+    type: "",
+    snapshot: 0,
+    focus: [],
+    range: null,
+    selected: [],
+    search: "",
+    view: "icicle",
+    sort: "",
+    keepsAllocators: false,
+    gone: [],
+  });
 });
 
 test("another version says that some of it may be missing", () => {

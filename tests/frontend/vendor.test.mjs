@@ -8,10 +8,15 @@ const manifest = JSON.parse(readFileSync(new URL("manifest.json", folder), "utf8
 
 test("each vendored file is byte for byte the one that the manifest names", () => {
   const sums = manifest.files.map(({ file }) => {
-    return createHash("sha256").update(readFileSync(new URL(file, folder))).digest("hex");
+    return createHash("sha256")
+      .update(readFileSync(new URL(file, folder)))
+      .digest("hex");
   });
 
-  assert.deepEqual(sums, manifest.files.map(({ sha256 }) => sha256));
+  assert.deepEqual(
+    sums,
+    manifest.files.map(({ sha256 }) => sha256),
+  );
 });
 
 test("each script in the folder is in the manifest", () => {

@@ -45,7 +45,10 @@ for (const name of graphs) {
 
     const rows = functionRows(tree.strings, functionValues(tree));
 
-    const found = rows.map((row) => [row.name, { self: sides(row.self, row.selfAfter), total: sides(row.total, row.totalAfter) }]);
+    const found = rows.map((row) => [
+      row.name,
+      { self: sides(row.self, row.selfAfter), total: sides(row.total, row.totalAfter) },
+    ]);
     assert.deepEqual(Object.fromEntries(found), expected.functions);
   });
 

@@ -36,24 +36,27 @@ async function withClient(options, use) {
 
 const MANY_A = "a".repeat(40) + "!";
 
-test("the Worker tests names and adds up functions of the payload it opened", () => withClient({ timeoutMs: 20_000 }, async (client) => {
-  await client.open(encodeStacks({ "main;leak;malloc": 40, "main;put": 2 }), false);
+test("the Worker tests names and adds up functions of the payload it opened", () =>
+  withClient({ timeoutMs: 20_000 }, async (client) => {
+    await client.open(encodeStacks({ "main;leak;malloc": 40, "main;put": 2 }), false);
 
-  const hits = await client.match("leak|put");
-  const values = await client.functions();
+    const hits = await client.match("leak|put");
+    const values = await client.functions();
 
-  assert.equal(hits.filter(Boolean).length, 2);
-  assert.deepEqual([...values.self].sort((a, b) => b - a).slice(0, 2), [40, 2]);
-}));
+    assert.equal(hits.filter(Boolean).length, 2);
+    assert.deepEqual([...values.self].sort((a, b) => b - a).slice(0, 2), [40, 2]);
+  }));
 
-test("an expression that would take for ever ends, and the next one works", () => withClient({ timeoutMs: 2000 }, async (client) => {
-  await client.open(encodeStacks({ [MANY_A]: 1 }), true);
+test("an expression that would take for ever ends, and the next one works", () =>
+  withClient({ timeoutMs: 2000 }, async (client) => {
+    await client.open(encodeStacks({ [MANY_A]: 1 }), true);
 
-  await assert.rejects(client.match("^(a+)+$"), TooSlow);
+    await assert.rejects(client.match("^(a+)+$"), TooSlow);
 
-  assert.deepEqual([...await client.match("a!")], [1]);
-}));
+    assert.deepEqual([...(await client.match("a!"))], [1]);
+  }));
 
-test("a payload that is broken is told in words", () => withClient({}, async (client) => {
-  await assert.rejects(client.open(new ArrayBuffer(3), true), /no graph/);
-}));
+test("a payload that is broken is told in words", () =>
+  withClient({}, async (client) => {
+    await assert.rejects(client.open(new ArrayBuffer(3), true), /no graph/);
+  }));

@@ -1,0 +1,118 @@
+// The two sides of a comparison: value, deploy, time, run and host of each, its other snapshots, and both captures.
+import { element, icon, part, setText } from "./dom.js";
+import { formatChange, formatDuration, formatOfOwn, formatValue } from "./format.js";
+import { captureQuality } from "./quality.js";
+import { drawable, unitOf } from "./run-view.js";
+
+const SIDES = ["before", "after"];
+
+/** Shows both sides of a comparison and the change between them, in numbers of a value type. */
+export function showSides(root, { before, after }, type) {
+  for (const [name, side] of Object.entries({ before, after })) showSide(root, name, side, type);
+  setText(part(root, "title"), titleOf(before, after));
+  const change = after.total - before.total;
+  const number = part(root, "change");
+  setText(number, change === 0 ? "none" : formatChange(change, unitOf(type)));
+  number.className = `v ${change > 0 ? "grew" : change < 0 ? "shrank" : ""}`;
+  setText(part(root, "change-share"), change === 0 ? "" : formatOfOwn(before.total, after.total));
+}
+
+function showSide(root, name, side, type) {
+  setText(part(root, `${name}-total`), formatValue(side.total, unitOf(type)));
+  part(root, `${name}-deploy`).replaceChildren(...(side.deploy ? ["deploy ", element("b", {}, side.deploy)] : []));
+  const facts = [startedWords(side.started_at), side.service || side.title, side.host];
+  setText(part(root, `${name}-facts`), `, ${facts.filter(Boolean).join(", ")}`);
+  setText(part(root, `${name}-moment`), side.elapsed_s ? `, at ${formatDuration(side.elapsed_s)}` : "");
+  setText(part(root, `${name}-run`), side.run);
+}
+
+function startedWords(text) {
+  if (!text) return "";
+  return new Date(text)
+    .toLocaleString("en-GB", { timeZone: "UTC", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" })
+    .replace(",", "");
+}
+
+function titleOf(before, after) {
+  if (before.deploy && after.deploy && before.deploy !== after.deploy)
+    return `${before.deploy} against ${after.deploy}`;
+  if (before.run === after.run)
+    return `${before.run}, ${formatDuration(before.elapsed_s)} against ${formatDuration(after.elapsed_s)}`;
+  return `${before.run} against ${after.run}`;
+}
+
+/** Fetches both runs, and shows their other snapshots and how complete the captures were; the graph does not wait for it. */
+export async function showCaptures(root, comparison) {
+  const runs = await Promise.all(
+    SIDES.map((name) =>
+      fetch(`/api/v1/runs/${comparison[name].run}`).then(
+        (response) => (response.ok ? response.json() : null),
+        () => null,
+      ),
+    ),
+  );
+  SIDES.forEach((name, i) => runs[i] && fillSnapshots(root, name, runs[i], comparison));
+  showQuality(root, runs, comparison);
+}
+
+function fillSnapshots(root, name, run, comparison) {
+  const select = part(root, `${name}-snapshot`);
+  const chosen = comparison[name].seq;
+  const snapshots = drawable(run);
+  select.replaceChildren(
+    ...snapshots.map(({ seq, elapsed_s: elapsed }) =>
+      element(
+        "option",
+        { value: seq, selected: seq === chosen },
+        elapsed ? formatDuration(elapsed) : `snapshot ${seq}`,
+      ),
+    ),
+  );
+  select.closest("label").hidden = snapshots.length < 2;
+  part(root, `${name}-moment`).hidden = snapshots.length > 1;
+  select.addEventListener("change", () => {
+    const refs = { before: root.dataset.before, after: root.dataset.after, [name]: `${run.run}@${select.value}` };
+    location.href = `/compare/${refs.before}/${refs.after}${location.hash}`;
+  });
+}
+
+function showQuality(root, runs, comparison) {
+  const captures = SIDES.map((name, i) => {
+    const run = runs[i];
+    return captureQuality(
+      run?.snapshots.find(({ seq }) => seq === comparison[name].seq),
+      { ...run, isActive: false },
+    );
+  });
+  const isOk = captures.every(({ level }) => level === "ok");
+  const words = [...new Set(captures.map((capture) => capture.words[1]))].join(" and ");
+  const first = element(
+    "span",
+    {},
+    icon(isOk ? "i-ok" : "i-warn"),
+    words.includes(" and ") ? " Captures " : " Both captures ",
+    element("b", {}, words),
+  );
+  part(root, "quality").replaceChildren(first, ...pairedFigures(captures));
+}
+
+// "lost 0 and 0 of 7.77 M and 7.77 M events" reads badly, so both sides share the words before and after their numbers.
+function pairedFigures([before, after]) {
+  const numbered = ({ figures }) => figures.filter(([label, number]) => label && number);
+  return numbered(before).flatMap(([label, number, rest]) => {
+    const other = numbered(after).find(([name]) => name === label);
+    return other
+      ? [
+          element(
+            "span",
+            {},
+            `${label} `,
+            element("b", {}, number),
+            " and ",
+            element("b", {}, other[1]),
+            label === "lost" ? " events" : ` ${rest}`,
+          ),
+        ]
+      : [];
+  });
+}
