@@ -176,7 +176,8 @@ def test_control_and_bidi_characters_are_kept() -> None:
     [
         (b"", EmptyProfile, "the file is empty"),
         (b"# only a comment\n", EmptyProfile, "holds no stack"),
-        (b"# memflame-folded 1\n# values: calls\n", EmptyProfile, "holds no stack"),
+        (b"# memflame-folded 1\n# values: calls\n", EmptyProfile, "no stack was recorded"),
+        (b"# memflame-folded 1\n# values: calls\nmain x\n", EmptyProfile, "holds no stack; 1 lines were skipped"),
         (b"dear reader,\nthis is prose\n", UnrecognizedFormat, "line 1 is 'dear reader,'"),
         (b"# memflame-folded 2\n# values: a\nmain 1\n", MalformedProfile, "line 1 is '# memflame-folded 2'"),
         (b"# memflame-folded 1\nmain 1\n", MalformedProfile, "no line '# values: "),

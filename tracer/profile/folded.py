@@ -365,8 +365,10 @@ def _unusual_number(text: bytes) -> Number | None:
 
 def _nothing_read(profile: Profile, *, is_ours: bool) -> EmptyProfile | UnrecognizedFormat:
     bad = [line for line in profile.skipped if line.reason != "a comment"]
-    if not bad or is_ours:
-        return EmptyProfile(f"the file holds no stack ({profile.skipped_lines:,} lines were skipped)")
+    if is_ours and not bad:
+        return EmptyProfile("no stack was recorded: nothing that is counted here happened meanwhile")
+    if is_ours or not bad:
+        return EmptyProfile(f"the file holds no stack; {profile.skipped_lines:,} lines were skipped")
     return UnrecognizedFormat(
         f"no line is a stack with its value; line {bad[0].number} is {bad[0].text!r}: {bad[0].reason}"
     )
