@@ -76,7 +76,9 @@ class UploadGate:
             await self.app(scope, receive, send)
             return
         declared = _content_length(scope)
-        if declared > self.max_bytes:
+        if "\0" in scope["path"] or b"%00" in scope["query_string"]:
+            await _refuse(scope, receive, send, 400, "The address holds a NUL.")  # which no database takes in a text
+        elif declared > self.max_bytes:
             await _refuse(scope, receive, send, 413, self._too_big(f"{declared:,}"))
         elif not _is_upload(scope):
             await self._count(scope, receive, send)

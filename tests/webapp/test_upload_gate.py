@@ -19,9 +19,9 @@ KIB = 1024
 class _Request:
     """One request as an ASGI server gives it: chunks, then silence; and what was answered."""
 
-    def __init__(self, path: str, chunks: Iterable[bytes], *, length: int | None = None) -> None:
+    def __init__(self, path: str, chunks: Iterable[bytes], *, length: int | None = None, query: bytes = b"") -> None:
         headers = [] if length is None else [(b"content-length", str(length).encode())]
-        self.scope = {"type": "http", "method": "POST", "path": path, "headers": headers}
+        self.scope = {"type": "http", "method": "POST", "path": path, "query_string": query, "headers": headers}
         self._chunks = iter(chunks)
         self.pulled = 0
         self.sent: list[Any] = []
@@ -90,6 +90,17 @@ async def test_a_body_without_a_length_is_refused_once_it_passes_the_limit() -> 
     assert request.status == 413
     assert request.error.startswith("The body has more than 65,536 bytes, the limit is 65,536 bytes")
     assert request.pulled <= middleware.DRAIN_BYTES + 66 * KIB
+
+
+@pytest.mark.parametrize(
+    ("path", "query"), [("/api/v1/runs/r-\0", b""), ("/api/v1/projects/search-api/runs", b"text=a%00b")]
+)
+async def test_an_address_with_a_nul_is_refused(path: str, query: bytes) -> None:
+    request = _Request(path, [], query=query)
+
+    await _gate()(request.scope, request.receive, request.send)
+
+    assert (request.status, request.error) == (400, "The address holds a NUL.")
 
 
 async def test_a_length_that_lies_is_found_out() -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import HttpRequest
 from django.utils import timezone
 from ninja import Field, Router, Schema
+from pydantic import AfterValidator
 
 from tracer import protocol
 from webapp.hosts.auth import agent_auth, host_of
@@ -19,28 +20,32 @@ MAX_PROCESSES = 4000
 MAX_COMMAND_CHARACTERS = 300
 
 
+Text = Annotated[str, AfterValidator(lambda text: text.replace("\0", " ").strip())]
+"""What a host says in words; PostgreSQL takes no NUL, which separates the arguments of a command line."""
+
+
 class ProcessIn(Schema):
-    pid: int = Field(gt=0)
-    start_time: int = Field(ge=0, description="Clock ticks since boot, field 22 of /proc/PID/stat")
-    command: str
-    user: str = ""
-    rss_bytes: int = Field(0, ge=0)
-    started_at: str = Field("", description="ISO 8601")
+    pid: int = Field(gt=0, lt=1 << 31)
+    start_time: int = Field(ge=0, lt=1 << 63, description="Clock ticks since boot, field 22 of /proc/PID/stat")
+    command: Text
+    user: Text = ""
+    rss_bytes: int = Field(0, ge=0, lt=1 << 63)
+    started_at: Text = Field("", description="ISO 8601")
 
     def as_row(self) -> dict[str, Any]:
-        """As the host keeps it; long commands are cut; PostgreSQL takes no NUL, so it becomes a space."""
-        row = self.dict()
-        return row | {"command": self.command[:MAX_COMMAND_CHARACTERS].replace("\0", " ").strip()}
+        return self.dict() | {"command": self.command[:MAX_COMMAND_CHARACTERS]}
 
 
 class HostFacts(Schema):
-    kernel: str = ""
-    distribution: str = ""
-    collectors: dict[str, str] = Field(default_factory=dict, description='By name: "" or why this host can not run it')
+    kernel: Text = ""
+    distribution: Text = ""
+    collectors: dict[Text, Text] = Field(
+        default_factory=dict, description='By name: "" or why this host can not run it'
+    )
 
 
 class HeartbeatIn(Schema):
-    agent_version: str = Field("", max_length=40)
+    agent_version: Text = Field("", max_length=40)
     facts: HostFacts = Field(default_factory=HostFacts)
     processes: list[ProcessIn] = Field([], max_length=MAX_PROCESSES)
 

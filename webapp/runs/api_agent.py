@@ -8,7 +8,9 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from ninja import Field, Query, Router, Schema
 
+from tracer import protocol
 from webapp.errors import ApiError
+from webapp.hosts.api import Text
 from webapp.hosts.auth import agent_auth, host_of
 from webapp.middleware import release_upload_slot
 from webapp.runs import states, uploads
@@ -37,7 +39,7 @@ class ProgressIn(Schema):
     phase: Literal["claimed", "recording"]
     elapsed_s: float = Field(0.0, ge=0, le=1e6)
     events: int = Field(0, ge=0, lt=1 << 63)
-    lost: dict[str, int] = {}
+    lost: dict[Text, int] = Field(default_factory=dict, max_length=20)
 
 
 class ProgressOut(Schema):
@@ -48,8 +50,8 @@ class ProgressOut(Schema):
 class FinishIn(Schema):
     attempt: str = ATTEMPT
     outcome: Literal["done", "stopped", "target_exited", "failed", "cancelled"]
-    reason: str = ""
-    snapshots: int = Field(0, ge=0)
+    reason: Text = ""
+    snapshots: int = Field(0, ge=0, le=protocol.MAX_SNAPSHOTS)
 
 
 class FinishOut(Schema):

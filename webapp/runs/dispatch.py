@@ -19,21 +19,30 @@ NUDGE_EXPIRES_S = 60  # by then the agent has asked by itself, or the sweep has 
 
 def nudge_host(run: Run) -> None:
     """Tell the run's host, once the transaction is committed, that it waits."""
-    if run.host is not None:
-        _send(protocol.TASK_RUN_READY, run.run_id, queue=protocol.host_queue(run.host.host_id))
+    transaction.on_commit(lambda: tell_host(run), robust=True)
 
 
 def nudge_ingest(snapshot_pk: int) -> None:
     """Tell the ingest workers, once the transaction is committed, that a snapshot is on disk."""
-    _send(protocol.TASK_INGEST_SNAPSHOT, snapshot_pk, queue=protocol.INGEST_QUEUE)
+    transaction.on_commit(lambda: tell_ingest(snapshot_pk), robust=True)
 
 
-def _send(task: str, argument: Any, *, queue: str) -> None:
-    transaction.on_commit(lambda: _send_now(task, argument, queue), robust=True)
+def tell_host(run: Run) -> bool:
+    """Now; False if the broker did not take it."""
+    if run.host is None:
+        return True
+    return _send(protocol.TASK_RUN_READY, run.run_id, queue=protocol.host_queue(run.host.host_id))
 
 
-def _send_now(task: str, argument: Any, queue: str) -> None:
+def tell_ingest(snapshot_pk: int) -> bool:
+    """Now; False if the broker did not take it."""
+    return _send(protocol.TASK_INGEST_SNAPSHOT, snapshot_pk, queue=protocol.INGEST_QUEUE)
+
+
+def _send(task: str, argument: Any, *, queue: str) -> bool:
     try:
         app.signature(task, (argument,)).apply_async(queue=queue, expires=NUDGE_EXPIRES_S, retry=False)
     except (OperationalError, OSError) as error:
         log.warning("the broker did not take %s for %s, it will be sent again: %s", task, argument, error)
+        return False
+    return True

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import takewhile
 
 from webapp.runs import dispatch, states, uploads
 from webapp.runs.models import Run, Snapshot, State
@@ -54,15 +56,16 @@ def _nudge_hosts(now: datetime) -> int:
         state=State.QUEUED, created_at__lt=now - NUDGE_AGAIN_AFTER, created_at__gt=now - NUDGE_FOR
     )
     runs = list(waiting.select_related("host").order_by("created_at")[:MOST_AT_ONCE])
-    for run in runs:
-        dispatch.nudge_host(run)
-    return len(runs)
+    return _count_until_refused(dispatch.tell_host(run) for run in runs)
 
 
 def _nudge_ingest(now: datetime) -> int:
     """Snapshots whose message, or whose worker, was lost."""
     waiting = Snapshot.objects.claimable(now).filter(received_at__lt=now - NUDGE_AGAIN_AFTER)
     keys = list(waiting.order_by("received_at").values_list("pk", flat=True)[:MOST_AT_ONCE])
-    for key in keys:
-        dispatch.nudge_ingest(key)
-    return len(keys)
+    return _count_until_refused(dispatch.tell_ingest(key) for key in keys)
+
+
+def _count_until_refused(sends: Iterable[bool]) -> int:
+    """A broker that is away may take seconds for each refusal, and the sweep has leases to look after."""
+    return len(list(takewhile(bool, sends)))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import threading
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
 from django.core.files.storage import default_storage
+from django.db import connection
 from django.utils import timezone
 
 from webapp.runs import states
@@ -111,6 +114,58 @@ def test_snapshots_that_come_after_the_run_failed_are_kept(
     assert (run.state, run.snapshot_count) == (State.FAILED, 2)
     assert run.reason.endswith("The snapshot it sent is kept.")
     assert all(snapshot.revision == 1 for snapshot in run.snapshots.all())
+
+
+def test_a_snapshot_that_comes_after_the_run_was_cancelled_is_kept(
+    agent: Any, claimed_run: ClaimedRun, leaky_folded: bytes, ingest: Callable[[Run], None]
+) -> None:
+    run = claimed_run()
+    states.request_stop(run, "cancel", by="alice")
+
+    answer = _put(agent, run, leaky_folded)
+    ingest(run)
+
+    run.refresh_from_db()
+    assert answer.status_code == 201
+    assert (run.state, run.reason, run.snapshot_count) == (State.CANCELLED, "Cancelled by alice.", 1)
+
+
+def test_a_run_that_is_stopped_keeps_what_it_has(
+    agent: Any, claimed_run: ClaimedRun, leaky_folded: bytes, ingest: Callable[[Run], None]
+) -> None:
+    run = claimed_run()
+    states.request_stop(run, "stop")
+    _put(agent, run, leaky_folded)
+    agent.post(f"/agent/runs/{run.run_id}/finish", {"attempt": ATTEMPT, "outcome": "stopped", "snapshots": 1})
+
+    ingest(run)
+
+    run.refresh_from_db()
+    assert (run.state, run.total, run.stop_requested) == (State.READY, 98432.0, "stop")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_six_senders_of_one_snapshot_at_once_one_stores_it(
+    agent: Any, claimed_run: ClaimedRun, leaky_folded: bytes, storage: Path
+) -> None:
+    run = claimed_run()
+    start, statuses = threading.Barrier(6), []
+
+    def send() -> None:
+        start.wait(10)
+        try:
+            statuses.append(_put(agent, run, leaky_folded).status_code)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=send) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    assert sorted(statuses) == [200] * 5 + [201]
+    assert [path.read_bytes() for path in storage.rglob("*") if path.is_file()] == [leaky_folded]
 
 
 def test_a_body_that_was_cut_leaves_nothing(agent: Any, claimed_run: ClaimedRun, storage: Path, settings: Any) -> None:

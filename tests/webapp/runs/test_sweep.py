@@ -136,13 +136,19 @@ def test_one_round_can_be_asked_for(claimed_run: Callable[..., Run]) -> None:
     assert run.run_id in out.getvalue()
 
 
+def _database_url() -> str:
+    """The test's own database, for another process."""
+    its = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite://{its['NAME']}"
+    return f"postgres://{its['USER']}:{its['PASSWORD']}@{its['HOST']}:{its['PORT']}/{its['NAME']}"
+
+
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="hands the test's SQLite file to another process")
 def test_the_command_sweeps_until_it_is_told_to_stop(claimed_run: Callable[..., Run], tmp_path: Path) -> None:
     run = claimed_run()
     Run.objects.filter(pk=run.pk).update(lease_expires_at=timezone.now() - timedelta(seconds=1))
-    database = connection.settings_dict["NAME"]
-    env = {**os.environ, "MEMFLAME_DATABASE_URL": f"sqlite://{database}", "MEMFLAME_DATA": str(tmp_path)}
+    env = {**os.environ, "MEMFLAME_DATABASE_URL": _database_url(), "MEMFLAME_DATA": str(tmp_path)}
     process = subprocess.Popen([sys.executable, str(site_settings.BASE_DIR / "manage.py"), "sweep"], env=env)
     try:
         assert _is_soon(lambda: Run.objects.get(pk=run.pk).state == State.FAILED)
