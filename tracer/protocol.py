@@ -100,23 +100,32 @@ def imported_value_type(name: str, *, is_float: bool = False, is_signed: bool = 
     unit = last if last in ("bytes", "objects", "calls", "pages", "faults") else name
     words = name.replace("_", " ")
     return ValueType(
-        name, unit, "flow", f"{words[:1].upper()}{words[1:]} as counted by the tool that wrote the file",
-        is_signed=is_signed, is_float=is_float,
+        name,
+        unit,
+        "flow",
+        f"{words[:1].upper()}{words[1:]} as counted by the tool that wrote the file",
+        is_signed=is_signed,
+        is_float=is_float,
     )
 
 
 # --- capture: what a snapshot says of its own making ----------------------------------------------------------------
 
 CAPTURE_KEYS = (
-    "collector",     # name in COLLECTORS
-    "pid", "command", "host", "started_at",  # of the target; started_at: run start, ISO 8601 UTC
-    "elapsed_s",     # from "attached" to this snapshot
-    "events",        # counted in the kernel: allocations and frees, calls, faults
-    "lost",          # {cause: count}; causes in LOSS_CAUSES
-    "truncated_stacks", "unresolved_frames", "frames",
-    "probes",        # [{"module": …, "symbol": …, "offset": …, "kind": one of PROBE_KINDS}]
-    "allocator",     # file name of the module whose malloc the program calls
-    "notes",         # [sentence]
+    "collector",  # name in COLLECTORS
+    "pid",
+    "command",
+    "host",
+    "started_at",  # of the target; started_at: run start, ISO 8601 UTC
+    "elapsed_s",  # from "attached" to this snapshot
+    "events",  # counted in the kernel: allocations and frees, calls, faults
+    "lost",  # {cause: count}; causes in LOSS_CAUSES
+    "truncated_stacks",
+    "unresolved_frames",
+    "frames",
+    "probes",  # [{"module": …, "symbol": …, "offset": …, "kind": one of PROBE_KINDS}]
+    "allocator",  # file name of the module whose malloc the program calls
+    "notes",  # [sentence]
 )
 """Keys of `Profile.capture`, written as `# capture: {json}` under the folded header. All are optional."""
 
@@ -132,6 +141,7 @@ LOSS_CAUSES: Mapping[str, str] = {
 
 
 # --- run spec: site -> agent, and command line -> collector -----------------------------------------------------------
+
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
@@ -155,9 +165,13 @@ class RunSpec:
         if raw.get("v") != PROTOCOL_VERSION:
             raise ValueError(f"run spec has version {raw.get('v')!r}, this agent speaks {PROTOCOL_VERSION}")
         spec = cls(
-            run=str(raw["run"]), collector=str(raw["collector"]), pid=int(raw["pid"]),
-            start_time=int(raw.get("start_time", 0)), duration_s=float(raw["duration_s"]),
-            snapshot_every_s=float(raw.get("snapshot_every_s", 0)), options=dict(raw.get("options", {})),
+            run=str(raw["run"]),
+            collector=str(raw["collector"]),
+            pid=int(raw["pid"]),
+            start_time=int(raw.get("start_time", 0)),
+            duration_s=float(raw["duration_s"]),
+            snapshot_every_s=float(raw.get("snapshot_every_s", 0)),
+            options=dict(raw.get("options", {})),
         )
         if spec.collector not in COLLECTORS:
             raise ValueError(f"unknown collector {spec.collector!r}, there is {', '.join(COLLECTORS)}")
@@ -176,14 +190,14 @@ MAX_SNAPSHOTS = 2000  # DESIGN.md 4.7
 RunState = Literal["queued", "claimed", "recording", "ingesting", "ready", "failed", "cancelled"]
 ACTIVE_STATES: tuple[RunState, ...] = ("queued", "claimed", "recording", "ingesting")
 
-LEASE_S = 15.0          # an agent that is silent for longer has lost its run
+LEASE_S = 15.0  # an agent that is silent for longer has lost its run
 PROGRESS_EVERY_S = 0.5  # cancel must act within 2 s, and at most 4 posts a second are wanted
 HEARTBEAT_EVERY_S = 3.0
-POLL_EVERY_S = 5.0      # an agent asks for work by itself, in case a nudge was lost
+POLL_EVERY_S = 5.0  # an agent asks for work by itself, in case a nudge was lost
 
 # --- task and queue names ---------------------------------------------------------------------------------------------
 
-TASK_RUN_READY = "memflame.run.ready"       # on the host's queue; argument: run id
+TASK_RUN_READY = "memflame.run.ready"  # on the host's queue; argument: run id
 TASK_INGEST_SNAPSHOT = "memflame.ingest.snapshot"  # on INGEST_QUEUE; arguments: snapshot primary key
 INGEST_QUEUE = "ingest"
 

@@ -8,3 +8,5 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 class ModuleStaticFilesStorage(CompressedManifestStaticFilesStorage):
     support_js_module_import_aggregation = True
     manifest_strict = False
+    # A file's name changes with those that it imports: one pass for each level of imports, and modules go deep.
+    max_post_process_passes = 20

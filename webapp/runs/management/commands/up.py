@@ -100,9 +100,9 @@ def _services(host: str, port: int, token_file: Path, *, with_demo: bool) -> lis
 def _agent(url: str, token_file: Path) -> Service:
     """Root is needed for probes; without it the agent still runs, and says that it can't record."""
     memflame = Path(sys.executable).with_name("memflame")
-    options = ["--server", url, "--broker", settings.BROKER_URL, "--token-file", str(token_file)]
-    argv = [str(memflame), "agent", *options, "--spool", str(settings.DATA_DIR / "agent" / "spool")]
-    return Service("agent", argv, grace_s=6.5, as_root=_has_sudo())
+    options = ["--server", url, "--token-file", str(token_file), "--spool", str(settings.DATA_DIR / "agent" / "spool")]
+    broker = {"MEMFLAME_BROKER": settings.BROKER_URL}  # may hold a password, which an argument would show
+    return Service("agent", [str(memflame), "agent", *options], env=broker, grace_s=6.5, as_root=_has_sudo())
 
 
 def _has_sudo() -> bool:

@@ -1,0 +1,107 @@
+"""A whole site with an agent, and Chromium in front of it; console errors and blocked requests fail the test."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.site_fixture import LiveSite, Story, make_site  # noqa: F401 - a fixture
+
+# Playwright's sync API keeps an event loop running in this thread, at which Django would refuse its database.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+WITHIN_MS = 20_000  # two are usual; the machine may be busy
+expect.set_options(timeout=WITHIN_MS)
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("Chromium is not installed: `make test` installs it")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LiveSite, Story]]:
+    """SQLite and the file broker, as `make run` has them, with an agent on this machine."""
+    folder = tmp_path_factory.mktemp("site")
+    site = LiveSite(folder)
+    try:
+        story = site.prepare()
+        site.manage("collectstatic", "--no-input", "-v0")
+        site.start()
+        _start_agent(site, story, folder)
+        with site.person(story) as person:
+            site.wait_until(lambda: "page_faults" in person.get(f"/p/{story.project}/hosts").text)
+        yield site, story
+    finally:
+        site.stop()
+
+
+def _start_agent(site: LiveSite, story: Story, folder: Path) -> None:
+    token = folder / "agent-token"
+    token.touch(0o600)
+    token.write_text(story.agent_token)
+    options = ["--server", site.url, "--broker", site.broker, "--token-file", str(token)]
+    site.start_process("agent", "-m", "tracer", "agent", *options, "--spool", str(folder / "spool"))
+
+
+class Complaints:
+    """What the browser complained of."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def listen_to(self, page: Page) -> None:
+        page.on("console", lambda message: self._add(message.type in ("error", "warning"), message.text))
+        page.on("pageerror", lambda error: self._add(True, str(error)))
+        page.on("requestfailed", lambda request: self._add("ERR_ABORTED" not in (request.failure or ""), request.url))
+        page.on("dialog", lambda dialog: self._add(True, f"dialog: {dialog.message}"))
+
+    def _add(self, is_complaint: bool, text: str) -> None:
+        if is_complaint:
+            self.lines.append(text)
+
+
+@pytest.fixture
+def complaints() -> Complaints:
+    return Complaints()
+
+
+@pytest.fixture
+def context(browser: Browser, site: tuple[LiveSite, Story], complaints: Complaints) -> Iterator[BrowserContext]:
+    context = browser.new_context(base_url=site[0].url, viewport={"width": 1440, "height": 1000})
+    context.on("page", complaints.listen_to)
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, complaints: Complaints) -> Iterator[Page]:
+    page = context.new_page()
+    page.set_default_timeout(WITHIN_MS)
+    yield page
+    assert complaints.lines == []
+
+
+@pytest.fixture
+def signed_in(page: Page, site: tuple[LiveSite, Story]) -> Page:
+    """Alice's browser, on the dashboard."""
+    story = site[1]
+    page.goto("/login")
+    page.get_by_label("Name").fill(story.username)
+    page.get_by_label("Password").fill(story.password)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url(f"**/p/{story.project}/")
+    return page
