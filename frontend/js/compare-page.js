@@ -28,6 +28,7 @@ async function start() {
   addEventListener("popstate", () => (applyAddress(), show()));
   copyOnClick(part(root, "copy-page"), () => location.href);
   copyOnClick(part(root, "copy-finding"), reviewText);
+  part(root, "swap").addEventListener("click", swapHere);
   await show();
   if (page.comparison) showCaptures(root, page.comparison);
 }
@@ -177,7 +178,11 @@ function writeAddress(how) {
   const fragment = writeState(addressState());
   if (fragment === location.hash) return;
   history[how === "push" ? "pushState" : "replaceState"](null, "", fragment);
-  part(root, "swap").href = `/compare/${root.dataset.after}/${root.dataset.before}${fragment}`;
+}
+
+// The other way round with the same zoom and search.
+function swapHere({ currentTarget }) {
+  currentTarget.hash = writeState(addressState());
 }
 
 function tableParts() {

@@ -99,15 +99,21 @@ function applyAddress(state) {
 function refresh() {
   const type = valueTypeOf(page.run, page.type);
   const latest = drawable(page.run).at(-1) ?? null;
-  if (page.type && type && type.name !== page.type)
-    setText(
-      part(root, "address-note"),
-      `The value type ${page.type} of the link is not in this run; ${type.name} is shown.`,
-    );
+  if (latest && type) sayWhatIsGone(type);
   if (page.follows || !snapshotAt(page.run, page.seq)) page.seq = latest?.seq ?? 0;
   showRun();
   part(root, "viewer").hidden = !latest;
   return latest && type ? showGraph(type) : null;
+}
+
+function sayWhatIsGone(type) {
+  const words = [];
+  if (page.type && page.type !== type.name)
+    words.push(`The value type ${page.type} of the link is not in this run; ${type.name} is shown.`);
+  if (!page.follows && !snapshotAt(page.run, page.seq))
+    words.push(`Snapshot ${page.seq} of the link is not in this run; the newest is shown.`);
+  page.type = type.name;
+  if (words.length) setText(part(root, "address-note"), words.join(" "));
 }
 
 function showRun() {

@@ -58,3 +58,22 @@ test("no file names another host", () => {
 test("no file is longer than 400 lines", () => {
   for (const [name, text] of sources) assert.ok(text.split("\n").length <= 400, name);
 });
+
+test("each file that a template names is there, and each module of a graph page is fetched ahead", () => {
+  const templates = new URL("../../webapp/templates/", import.meta.url);
+  const read = (path) => readFileSync(new URL(path, templates), "utf8");
+  const named = ["flamegraph/modules.html", "flamegraph/figure.html", "flamegraph/run.html", "compare/compare.html"]
+    .flatMap((path) => [...read(path).matchAll(/static 'js\/([\w-]+\.js)'/g)])
+    .map(([, name]) => name);
+  const reached = new Set(["run-page.js", "compare-page.js"]);
+  for (const name of reached) for (const used of importsOf(new Map(sources).get(name))) reached.add(used);
+
+  assert.deepEqual(
+    named.filter((name) => !new Map(sources).has(name)),
+    [],
+  );
+  assert.deepEqual(
+    [...reached].filter((name) => !named.includes(name)),
+    [],
+  );
+});
