@@ -24,7 +24,7 @@ endef
 
 .PHONY: help
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /|/' | while IFS='|' read -r name about; do printf '  make %-8s %s\n' "$$name" "$$about"; done
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /|/' | while IFS='|' read -r name about; do printf '  make %-12s %s\n' "$$name" "$$about"; done
 
 .PHONY: run
 run: setup ## start site, worker, sweep and agent, with a demo project (PORT=8000 HOST=127.0.0.1)
@@ -82,6 +82,11 @@ lint: test-setup ## ruff, mypy --strict, import-linter
 test: lint ## everything: lint, node --test, pytest (unit, web, eBPF, browser, services)
 	node --test tests/frontend/*.test.mjs
 	$(PY) -m pytest $(PYTEST)
+
+.PHONY: screenshots
+screenshots: test-setup ## make the pictures of the documents again, with the tests' browser
+	@mkdir -p docs/img
+	MEMFLAME_PICTURES=docs/img $(PY) -m pytest -q tests/browser/test_main_job.py -k person
 
 .PHONY: bench
 bench: test-setup ## benchmarks: ratios against a peer in the same run; never fails

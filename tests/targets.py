@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 @cache
-def _leaky_service() -> Path:
+def built_leaky_service() -> Path:
     binary = Path(mkdtemp(prefix="memflame-test-")) / "leaky_service"
     source = ROOT / "webapp" / "runs" / "demo" / "leaky_service.c"
     subprocess.run(["gcc", "-O1", "-g", "-fno-omit-frame-pointer", "-o", binary, source], check=True)
@@ -23,7 +23,7 @@ def _leaky_service() -> Path:
 @contextmanager
 def leaky_service(version: int) -> Iterator[int]:
     """The demo service, which leaks while it runs; version 2 forgets more sessions and audits. Gives its pid."""
-    service = subprocess.Popen([_leaky_service(), str(version)], stdout=subprocess.PIPE, text=True)
+    service = subprocess.Popen([built_leaky_service(), str(version)], stdout=subprocess.PIPE, text=True)
     assert service.stdout is not None
     service.stdout.readline()
     try:
