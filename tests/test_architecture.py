@@ -48,7 +48,9 @@ def test_every_collector_has_a_c_file_and_a_python_file() -> None:
 
 
 def test_top_level_folders_are_those_of_the_design() -> None:
-    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
     folders = {line.split("/")[0] for line in tracked if "/" in line}
 
     assert folders == {".ci", "docs", "frontend", "requirements", "tests", "tracer", "webapp"}
