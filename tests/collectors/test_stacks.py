@@ -41,6 +41,21 @@ def test_unresolved_frames_are_counted_among_all():
     assert (naming.unresolved_frames, naming.frame_count) == (1, 3)
 
 
+def test_start_code_without_a_name_above_the_first_function_is_not_counted():
+    naming = Naming(Names())
+
+    assert naming.frames(CapturedStack((0x20, 0x10, 0x30))) == ("libc.so.6+0x30", "main", "serve")
+    assert naming.unresolved_frames == 0
+
+
+def test_a_stack_without_any_name_is_counted_whole():
+    naming = Naming(Names())
+
+    naming.frames(CapturedStack((0x30, 0x30)))
+
+    assert naming.unresolved_frames == 2
+
+
 def test_return_addresses_are_looked_up_inside_of_the_call():
     stack = stack_at_return(RawStack(0, 0, (0x1005, 0x2005)))
 

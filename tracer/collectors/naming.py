@@ -26,7 +26,14 @@ class Naming:
             return (NO_STACK, *leaf)
         names = [self._space.name(address) for address in reversed(stack.addresses)]
         self.frame_count += len(names)
-        self.unresolved_frames += sum(not name.is_resolved for name in names)
+        self.unresolved_frames += _unresolved([name.is_resolved for name in names])
         self.truncated_stacks += stack.is_truncated
         root = (TRUNCATED,) if stack.is_truncated else ()
         return (*root, *(name.text for name in names), *leaf)
+
+
+def _unresolved(is_resolved: list[bool]) -> int:
+    """Frames without a name, root first; but the start code above main or a thread's function tells nothing, and the
+    C library is stripped of its name on most systems."""
+    first_named = is_resolved.index(True) if True in is_resolved else 0
+    return is_resolved[first_named:].count(False)
