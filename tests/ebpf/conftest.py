@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,9 +38,9 @@ def programs() -> Path:
 class Workload:
     """A started program: it is ready, works when told to, and stands still afterwards."""
 
-    def __init__(self, path: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, command: Sequence[Path | str], environment: Mapping[str, str]) -> None:
         self._process = subprocess.Popen(
-            [path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
             env={**os.environ, **environment},
         )  # fmt: skip
         self.pid = self._process.pid
@@ -76,11 +76,12 @@ Launch = Callable[..., Workload]
 
 @pytest.fixture(scope="module")
 def launch(programs: Path) -> Iterator[Launch]:
-    """Start a built program, or one at a path; all end with the module."""
+    """Start a built program, one at a path, or a command that becomes one; all end with the module."""
     started: list[Workload] = []
 
-    def launched(name: str | Path, **environment: str) -> Workload:
-        started.append(Workload(programs / name, environment))
+    def launched(name: str | Path, *prefix: str | Path, **environment: str) -> Workload:
+        command = [*prefix, name] if prefix else [programs / name]
+        started.append(Workload(command, environment))
         return started[-1]
 
     yield launched

@@ -176,6 +176,25 @@ def test_names_are_found_after_the_program_has_exited_and_its_file_is_gone(launc
     assert leaks == [[23 * 4096, 23, 23 * 4096, 23]]
 
 
+def test_a_program_in_another_root_is_probed_and_named(launch, record, programs, tmp_path):
+    shutil.copy(programs / "leaky-static", tmp_path)
+
+    recorded = record(launch("/leaky-static", "chroot", tmp_path), "malloc")
+
+    assert recorded.values("leak_cache") == (23 * 4096, 23, 23 * 4096, 23)
+
+
+def test_a_program_in_another_mount_namespace_is_probed_and_named(launch, record, programs, tmp_path):
+    """As in a container: its root is a mount that only it has."""
+    shutil.copy(programs / "leaky-static", tmp_path)
+    (tmp_path / "old").mkdir()
+    enter = f"mount --rbind {tmp_path} {tmp_path} && cd {tmp_path} && pivot_root . old && exec $0"
+
+    recorded = record(launch("/leaky-static", "unshare", "-m", "sh", "-c", enter), "malloc")
+
+    assert recorded.values("leak_cache") == (23 * 4096, 23, 23 * 4096, 23)
+
+
 def test_an_instruction_that_another_tool_holds_differently_is_left_to_it(launch, record, tmp_path):
     """The kernel refuses a second probe with another reference counter, EINVAL: the next fit instruction is taken."""
     library = tmp_path / "libc.so.6"

@@ -93,12 +93,15 @@ def test_a_replaced_file_can_not_be_probed_by_its_path(tmp_path):
     process = subprocess.Popen([copy], stdin=subprocess.PIPE)
     target = Target(process.pid)
     space = AddressSpace(target, SymbolCache())
-    mapping = next(mapping for mapping in space.mappings() if mapping.path == str(copy))
 
-    there = space.probe_path(mapping)
+    def probe_path():
+        space.refresh()
+        return space.probe_path(next(mapping for mapping in space.mappings() if mapping.path == str(copy)))
+
+    there = probe_path()
     copy.unlink()
     shutil.copy("/bin/cat", copy)
-    replaced = space.probe_path(mapping)
+    replaced = probe_path()
 
     assert there == f"/proc/{process.pid}/root{copy}"
     assert replaced is None

@@ -11,7 +11,7 @@ from pathlib import Path
 from tracer.process.maps import Mapping, executable_mappings, parse_maps
 from tracer.process.target import Target
 from tracer.symbols.cache import SymbolCache
-from tracer.symbols.elf import ElfError
+from tracer.symbols.elf import ElfError, ElfFile
 
 NO_MODULE = "[unknown]"
 
@@ -90,14 +90,15 @@ class AddressSpace:
         return None
 
     def probe_path(self, mapping: Mapping) -> str | None:
-        """A path by which the kernel finds this very file, also in a container; None if it was deleted or replaced."""
-        path = Path(f"{self._target.directory}/root{mapping.path}")
-        try:
-            there = path.stat()
-        except OSError:
-            return None
+        """A path by which the kernel finds this very file; None if it was deleted or replaced.
+
+        The table of mappings names a file from the process's own root in a container, from ours in a chroot.
+        """
         fd = self.open_file(mapping)
-        return str(path) if fd is not None and os.path.samestat(there, os.fstat(fd)) else None
+        if fd is None or mapping.is_deleted:
+            return None
+        paths = (f"{self._target.directory}/root{mapping.path}", mapping.path)
+        return next((path for path in paths if _is_file(Path(path), fd)), None)
 
     def name(self, address: int) -> Name:
         """The function that holds an instruction; of a caller, look up its return address less 1."""
@@ -159,3 +160,17 @@ class AddressSpace:
             except OSError:
                 continue
         return None
+
+
+def _is_file(path: Path, fd: int) -> bool:
+    """Whether a path leads to an open file, or to the overlay that older kernels show in a container's place of it."""
+    try:
+        there, mapped = path.stat(), os.fstat(fd)
+        if os.path.samestat(there, mapped):
+            return True
+        if there.st_size != mapped.st_size:
+            return False
+        with path.open("rb") as other, ElfFile(other.fileno()) as at_path, ElfFile(fd) as ours:
+            return at_path.build_id() is not None and at_path.build_id() == ours.build_id()
+    except (OSError, ElfError):
+        return False
