@@ -33,7 +33,9 @@ PROCESS = {"pid": 4711, "start_time": 1234, "command": "search-api --port 80", "
 
 @pytest.fixture(autouse=True)
 def storage(settings: Settings, tmp_path: Path) -> Path:
-    """Blobs of this test only."""
+    """Blobs of this test only, and an empty folder of static files, which the middleware wants to find."""
+    (tmp_path / "static").mkdir()
+    settings.STATIC_ROOT = str(tmp_path / "static")
     settings.MEDIA_ROOT = str(tmp_path / "blobs")
     return tmp_path / "blobs"
 

@@ -130,6 +130,7 @@ def ask(
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("eager_worker")
+@pytest.mark.filterwarnings("ignore:task_always_eager has no effect")  # on a host's queue, which nobody serves here
 @pytest.mark.parametrize("address", ROWS)
 def test_it_answers_by_who_asks(address: str, ask: Callable[[Row, str], HttpResponse]) -> None:
     row = ROWS[address]

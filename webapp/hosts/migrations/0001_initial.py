@@ -2,8 +2,9 @@
 
 import django.db.models.deletion
 import django.utils.timezone
-import webapp.hosts.models
 from django.db import migrations, models
+
+import webapp.hosts.models
 
 
 class Migration(migrations.Migration):
