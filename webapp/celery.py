@@ -28,7 +28,8 @@ app.conf.update(
     task_reject_on_worker_lost=False,
     task_soft_time_limit=600,
     task_time_limit=630,
-    worker_prefetch_multiplier=1,
+    # Not 1: an acknowledgement that fails while Redis restarts would keep the one place taken for ever.
+    worker_prefetch_multiplier=0,
     worker_max_tasks_per_child=20,  # returns the memory that large trees took
     worker_soft_shutdown_timeout=8,
     worker_enable_remote_control=False,
