@@ -26,7 +26,7 @@ CMD ["python", "-m", "uvicorn", "webapp.asgi:application", "--host", "0.0.0.0", 
 
 FROM base AS tracer
 RUN apt-get update -qq \
- && apt-get install -y -qq --no-install-recommends python3-bpfcc \
+ && apt-get install -y -qq --no-install-recommends python3-bpfcc libdw1 \
  && rm -rf /var/lib/apt/lists/* \
  && ln -s /usr/lib/python3/dist-packages/bcc "$(echo /opt/venv/lib/python3.*/site-packages)/bcc"
 COPY requirements/agent.txt requirements/agent.txt

@@ -38,6 +38,7 @@ packages:
 	@missing=""; \
 	/usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=" python3 python3-venv"; \
 	/usr/bin/python3 -c 'import bcc' 2>/dev/null || missing+=" python3-bpfcc"; \
+	/sbin/ldconfig -p | grep -q 'libdw\.so\.1' || missing+=" libdw1"; \
 	{ command -v gcc && [ -e /usr/include/stdio.h ]; } >/dev/null || missing+=" gcc libc6-dev"; \
 	$(install_missing)
 

@@ -167,6 +167,17 @@ def test_bytes_that_are_not_utf8_are_replaced_and_noted() -> None:
     assert profile.capture["notes"] == ["1 frame names hold bytes that are not UTF-8, shown as \ufffd"]
 
 
+def test_a_recording_in_which_nothing_happened_is_empty_and_valid() -> None:
+    profile = read(b'# memflame-folded 1\n# values: calls\n# capture: {"collector": "brk", "events": 0}\n')
+
+    assert (profile.stack_count, profile.total()) == (0, 0)
+
+
+def test_a_recording_of_bad_lines_only_is_refused() -> None:
+    with pytest.raises(EmptyProfile, match="holds no stack; 1 lines were skipped"):
+        read(b'# memflame-folded 1\n# values: calls\n# capture: {"collector": "brk"}\nmain x\n')
+
+
 def test_control_and_bidi_characters_are_kept() -> None:
     assert ("a\x1b[31m", "\u202eevil") in read("a\x1b[31m;\u202eevil 1\n".encode()).values_by_stack
 

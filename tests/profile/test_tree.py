@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tracer.profile import tree
-from tracer.profile.errors import EmptyProfile, LimitExceeded, MalformedProfile
+from tracer.profile.errors import LimitExceeded, MalformedProfile
 from tracer.profile.model import Limits, Number, Profile, ValueType
 from tracer.profile.tree import CallTree
 
@@ -219,9 +219,12 @@ def test_too_many_nodes_are_refused(profile_of: MakeProfile) -> None:
         tree.build(profile, Limits(tree_nodes=20))
 
 
-def test_an_empty_profile_is_refused() -> None:
-    with pytest.raises(EmptyProfile):
-        tree.build(Profile((ValueType(BYTES, "bytes", "level", ""),)))
+def test_a_profile_without_stacks_is_a_root_alone() -> None:
+    empty = tree.build(Profile((ValueType(BYTES, "bytes", "level", ""),)))
+
+    assert (len(empty), empty.total(0)) == (1, 0)
+    assert tree.unpack(tree.pack(empty)).total(0) == 0
+    assert len(tree.merge(empty, empty, BYTES).tree) == 1
 
 
 def test_a_merge_of_whole_and_fractional_values_is_fractional(profile_of: MakeProfile) -> None:

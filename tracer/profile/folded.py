@@ -108,7 +108,7 @@ def _read_ours(first: bytes, numbered: Iterator[tuple[int, bytes]], resolve: Res
     for number, line in rest:
         _check_line(number, line, limits)
         reader.take_ours(number, line)
-    profile = reader.finish()
+    profile = reader.finish(may_be_empty=collector is not None)
     profile.capture = {**capture, **_with_notes(capture, reader.notes())}
     return profile
 
@@ -310,9 +310,10 @@ class _Reader:
         damaged = self.keys.damaged
         return [f"{damaged:,} frame names hold bytes that are not UTF-8, shown as \ufffd"] if damaged else []
 
-    def finish(self) -> Profile:
+    def finish(self, *, may_be_empty: bool = False) -> Profile:
+        """A recording may be empty: ten seconds without a call of brk() are an answer; a file of others may not."""
         profile = self.profile
-        if not profile.row_by_key:
+        if not profile.row_by_key and not (may_be_empty and not profile.skipped_lines):
             raise _nothing_read(profile, is_ours=self.is_ours)
         profile.value_types = tuple(
             replace(known, is_signed=is_signed, is_float=column.typecode == "d")

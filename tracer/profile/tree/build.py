@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tracer.profile.errors import EmptyProfile, LimitExceeded
+from tracer.profile.errors import LimitExceeded
 from tracer.profile.model import Limits, Profile
 from tracer.profile.tree.calltree import CallTree, Ids, Values, with_frequent_names_first
 
@@ -16,12 +16,10 @@ FRAMES_A_STEP = 1 << 20  # the temporary columns of a step take about 40 bytes a
 
 
 def build(profile: Profile, limits: Limits | None = None) -> CallTree:
-    """Merge stacks by common prefix. Raises LimitExceeded when there are too many nodes."""
-    if not profile.row_by_key:
-        raise EmptyProfile("the profile holds no stack")
+    """Merge stacks by common prefix; no stack gives a root alone. Raises LimitExceeded at too many nodes."""
     # Keys are frame ids as bytes: sorted as bytes, stacks with a common prefix stand together, the prefix first.
     keys = sorted(profile.row_by_key)
-    names, depths, leaves, nodes = [np.zeros(1, np.int32)], [np.zeros(1, np.int32)], [], 1
+    names, depths, leaves, nodes = [np.zeros(1, np.int32)], [np.zeros(1, np.int32)], [np.zeros(0, np.int32)], 1
     for before, step in _steps(keys):
         name, depth, leaf = _new_nodes(before, step)
         names.append(name)
