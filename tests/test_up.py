@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +121,7 @@ def test_one_command_gives_a_site_with_a_real_demo_and_ctrl_c_leaves_nothing(sta
 
     up.wait_for(lambda: _is_ready(url), READY_WITHIN_S)
     up.wait_for(lambda: "password" in up.text, 5)
-    with _signed_in(url, up.text) as browser:
+    with closing(_signed_in(url, up.text)) as browser:
         run = up.wait_for(lambda: _first_demo_run(browser), FIRST_DEMO_RUN_WITHIN_S)
         assert b"session_new" in _names_in_payload(browser, run["run"])
 

@@ -94,7 +94,7 @@ export function stateNote(run) {
       kind: "",
       icon: "i-x",
       title: "Cancelled",
-      text: `${run.reason ? `${run.reason}. ` : ""}It got to ${progressWords(run)}. ${keptWords}`,
+      text: `${run.reason ? `${sentence(run.reason)} ` : ""}It got to ${progressWords(run)}. ${keptWords}`,
     },
   };
   return notes[run.state] ?? emptyNote(run, kept);
@@ -143,3 +143,6 @@ export function nextSnapshotS(run) {
   const due = (run.snapshots.length + 1) * every - run.elapsed_s;
   return run.snapshots.length < run.expected_snapshots && due > 0 ? due : null;
 }
+
+// Reasons come as sentences and as words.
+const sentence = (words) => (/[.!?]$/.test(words) ? words : `${words}.`);
