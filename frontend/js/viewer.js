@@ -140,7 +140,11 @@ export function bindViewer(root, page) {
       ),
     ];
     if (graph.state.tree.width[0] === 0)
-      lines.push("All values are zero, so no frame has a width. The table lists the functions.");
+      lines.push(
+        graph.state.tree.n > 1
+          ? "All values are zero, so no frame has a width. The table lists the functions."
+          : "Nothing that is counted here happened while it was traced.",
+      );
     part(root, "gone").replaceChildren(...lines.map((line) => element("p", { class: "small warn" }, line)));
   }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,16 +11,14 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from tests.site_fixture import LiveSite, Story, make_site  # noqa: F401 - a fixture
 
-# Playwright's sync API keeps an event loop running in this thread, at which Django would refuse its database.
-os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-
 WITHIN_MS = 20_000  # two are usual; the machine may be busy
 expect.set_options(timeout=WITHIN_MS)
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Ends with its module: Playwright keeps an event loop running in this thread, which asyncio's tests need."""
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.skip("Chromium is not installed: `make test` installs it")
