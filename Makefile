@@ -65,7 +65,7 @@ test-setup: setup
 	@missing=""; \
 	command -v g++ >/dev/null || missing+=" g++"; \
 	command -v chromium >/dev/null || missing+=" chromium fonts-dejavu-core"; \
-	node -e 'process.exit(parseInt(process.versions.node) < 18)' 2>/dev/null || missing+=" nodejs"; \
+	node -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)' 2>/dev/null || missing+=" nodejs"; \
 	command -v redis-server >/dev/null || missing+=" redis-server"; \
 	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing+=" postgresql"; \
 	command -v docker-compose >/dev/null || missing+=" docker-compose"; \

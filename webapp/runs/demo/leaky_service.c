@@ -1,7 +1,8 @@
 /* A small shop service that leaks, for the demo project: `leaky_service VERSION [MAX_MB]`.
  *
  * Version 1 forgets one session in four. Version 2 forgets every session and also keeps an audit trail, which is a new
- * path. Both fill a bounded cache, parse and render with memory that is given back, and map index segments.
+ * path. Both renew the entries of bounded caches, parse and render with memory that is given back, store orders, and map
+ * index segments, of which one in four stays mapped.
  * It ends by itself once it holds MAX_MB (default 256), so that a forgotten demo can't eat the machine.
  */
 #include <stdio.h>
@@ -11,55 +12,83 @@
 #include <time.h>
 #include <unistd.h>
 
-#define KEPT __attribute__((noinline, noclone))
+#define KEPT __attribute__((noinline, noclone)) static
 /* Stops the compiler from turning the call before it into a jump, which would hide the caller from a stack. */
 #define FRAME __asm__ volatile("" ::: "memory")
 
-#define CACHE_SLOTS 512
+#define PRODUCT_SLOTS 192
+#define RESULT_SLOTS 96
 #define SEGMENT_BYTES (1u << 20)
 #define REQUESTS_A_SECOND 400
 
 static int version;
 static size_t held_bytes, max_bytes;
-static char *cache[CACHE_SLOTS];
+static char *products[PRODUCT_SLOTS], *results[RESULT_SLOTS], *thumbnails[RESULT_SLOTS];
 static unsigned long request_number;
 static void *volatile last; /* what was allocated last, so that no allocation is optimised away */
 
 /* Inlined, so that its callers are the ones that hold the memory. */
-static inline __attribute__((always_inline)) void *hold(size_t bytes) {
-  held_bytes += bytes;
+static inline __attribute__((always_inline)) void *filled(size_t bytes) {
   last = malloc(bytes);
   memset(last, 1, bytes);
   return last;
 }
 
-KEPT static char *copy_field(const char *text) { char *copy = strdup(text); last = copy; FRAME; return copy; }
+static inline __attribute__((always_inline)) void *hold(size_t bytes) {
+  held_bytes += bytes;
+  return filled(bytes);
+}
 
-KEPT static void parse_query(void) {
+/* --- given back within a request ------------------------------------------------------------------------------- */
+
+KEPT char *field_copy(size_t bytes) { char *copy = filled(bytes); FRAME; return copy; }
+
+KEPT void parse_query(void) {
   char *fields[6];
-  for (int i = 0; i < 6; i++) fields[i] = copy_field("q=memory&page=1&sort=price");
+  for (int i = 0; i < 6; i++) fields[i] = field_copy(24 + 8 * i);
   for (int i = 0; i < 6; i++) free(fields[i]);
   FRAME;
 }
 
-KEPT static void cache_put(void) {
-  char **slot = &cache[request_number % CACHE_SLOTS];
-  if (*slot == NULL) *slot = hold(8192);
+KEPT void template_expand(void) { free(filled(16384)); FRAME; }
+
+KEPT void render_page(void) { template_expand(); free(filled(2048)); FRAME; }
+
+KEPT void score_hits(void) { free(filled(4096)); FRAME; }
+
+/* --- caches: bounded, each put frees what was there ------------------------------------------------------------- */
+
+KEPT char *row_decode(size_t bytes) { char *row = filled(bytes); FRAME; return row; }
+
+KEPT void product_load(void) {
+  char **slot = &products[request_number % PRODUCT_SLOTS];
+  free(*slot);
+  *slot = row_decode(3072);
   FRAME;
 }
 
-KEPT static char *session_new(size_t bytes) { char *session = hold(bytes); FRAME; return session; }
+KEPT void lru_put(char **slot, size_t bytes) { free(*slot); *slot = filled(bytes); FRAME; }
 
-KEPT static void session_open(void) {
+KEPT void result_cache_put(void) { lru_put(&results[request_number % RESULT_SLOTS], 6144); FRAME; }
+
+KEPT void thumbnail_put(void) { lru_put(&thumbnails[request_number % RESULT_SLOTS], 9216); FRAME; }
+
+/* --- grows ------------------------------------------------------------------------------------------------------ */
+
+KEPT char *session_new(size_t bytes) { char *session = hold(bytes); FRAME; return session; }
+
+KEPT void session_open(void) {
   char *session = session_new(2048);
   int is_forgotten = version > 1 || request_number % 4 == 0;
   if (!is_forgotten) { free(session); held_bytes -= 2048; }
   FRAME;
 }
 
-KEPT static void audit_append(void) { hold(512); FRAME; }
+KEPT void audit_append(void) { hold(512); FRAME; }
 
-KEPT static void segment_open(void) {
+KEPT void order_store(void) { hold(768); FRAME; }
+
+KEPT void segment_open(void) {
   char *segment = mmap(NULL, SEGMENT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (segment == MAP_FAILED) return;
   if (request_number % 800 == 0) { memset(segment, 1, SEGMENT_BYTES / 4); held_bytes += SEGMENT_BYTES / 4; }
@@ -67,26 +96,27 @@ KEPT static void segment_open(void) {
   FRAME;
 }
 
-KEPT static void render_page(void) {
-  char *page = malloc(16384);
-  memset(page, 'x', 16384);
-  last = page;
-  free(page);
-  FRAME;
-}
+/* --- requests --------------------------------------------------------------------------------------------------- */
 
-KEPT static void handle_request(void) {
-  request_number++;
-  parse_query();
-  cache_put();
-  session_open();
+KEPT void search_index(void) { if (request_number % 200 == 0) segment_open(); score_hits(); FRAME; }
+
+KEPT void handle_search(void) { parse_query(); search_index(); result_cache_put(); FRAME; }
+
+KEPT void handle_product(void) { product_load(); thumbnail_put(); FRAME; }
+
+KEPT void handle_checkout(void) { session_open(); if (request_number % 2 == 0) order_store(); FRAME; }
+
+KEPT void route(void) {
+  handle_search();
+  handle_product();
+  handle_checkout();
   if (version > 1) audit_append();
-  if (request_number % 200 == 0) segment_open();
-  render_page();
   FRAME;
 }
 
-KEPT static void serve(void) {
+KEPT void handle_request(void) { request_number++; route(); render_page(); FRAME; }
+
+KEPT void serve(void) {
   struct timespec pause = {0, 1000000000L / REQUESTS_A_SECOND};
   while (held_bytes < max_bytes) { handle_request(); nanosleep(&pause, NULL); }
   FRAME;
