@@ -86,6 +86,14 @@ class LiveSite:
         )
         self.start_process("sweep", "manage.py", "sweep")
 
+    def start_agent(self, story: Story) -> None:
+        """The agent of the story's host, on this machine."""
+        token = self.folder / "agent-token"
+        token.touch(0o600)
+        token.write_text(story.agent_token)
+        options = ["--server", self.url, "--broker", self.broker, "--token-file", str(token)]
+        self.start_process("agent", "-m", "tracer", "agent", *options, "--spool", str(self.folder / "spool"))
+
     def start_web(self) -> None:
         options = ("--host", "127.0.0.1", "--port", str(self.port), "--workers", "1", "--no-access-log")
         self.start_process("web", "-m", "uvicorn", "webapp.asgi:application", *options)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
@@ -37,20 +36,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LiveSite, S
         story = site.prepare()
         site.manage("collectstatic", "--no-input", "-v0")
         site.start()
-        _start_agent(site, story, folder)
+        site.start_agent(story)
         with site.person(story) as person:
             site.wait_until(lambda: "page_faults" in person.get(f"/p/{story.project}/hosts").text)
         yield site, story
     finally:
         site.stop()
-
-
-def _start_agent(site: LiveSite, story: Story, folder: Path) -> None:
-    token = folder / "agent-token"
-    token.touch(0o600)
-    token.write_text(story.agent_token)
-    options = ["--server", site.url, "--broker", site.broker, "--token-file", str(token)]
-    site.start_process("agent", "-m", "tracer", "agent", *options, "--spool", str(folder / "spool"))
 
 
 class Complaints:

@@ -39,20 +39,12 @@ def site_on(tmp_path: Path) -> Iterator[Callable[..., tuple[LiveSite, Story]]]:
         started.append(site)
         story = site.prepare()
         site.start()
-        _start_agent(site, story, tmp_path)
+        site.start_agent(story)
         return site, story
 
     yield start
     for site in started:
         site.stop()
-
-
-def _start_agent(site: LiveSite, story: Story, folder: Path) -> None:
-    token = folder / "agent-token"
-    token.touch(0o600)
-    token.write_text(story.agent_token)
-    options = ["--server", site.url, "--broker", site.broker, "--token-file", str(token)]
-    site.start_process("agent", "-m", "tracer", "agent", *options, "--spool", str(folder / "spool"))
 
 
 def _ask_for_run(site: LiveSite, story: Story, person: httpx.Client, pid: int) -> str:
