@@ -45,16 +45,21 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LiveSite, S
 
 
 class Complaints:
-    """What the browser complained of."""
+    """What the browser complained of, and requests to any other host."""
 
-    def __init__(self) -> None:
+    def __init__(self, own_address: str) -> None:
+        self.own_address = own_address
         self.lines: list[str] = []
 
     def listen_to(self, page: Page) -> None:
         page.on("console", lambda message: self._add(message.type in ("error", "warning"), message.text))
         page.on("pageerror", lambda error: self._add(True, str(error)))
+        page.on("request", lambda request: self._add(self._is_foreign(request.url), f"asked for {request.url}"))
         page.on("requestfailed", lambda request: self._add("ERR_ABORTED" not in (request.failure or ""), request.url))
         page.on("dialog", lambda dialog: self._add(True, f"dialog: {dialog.message}"))
+
+    def _is_foreign(self, url: str) -> bool:
+        return not url.startswith((self.own_address, "data:", "blob:"))
 
     def _add(self, is_complaint: bool, text: str) -> None:
         if is_complaint:
@@ -62,8 +67,8 @@ class Complaints:
 
 
 @pytest.fixture
-def complaints() -> Complaints:
-    return Complaints()
+def complaints(site: tuple[LiveSite, Story]) -> Complaints:
+    return Complaints(site[0].url)
 
 
 @pytest.fixture
