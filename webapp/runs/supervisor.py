@@ -7,6 +7,7 @@ import ctypes
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -93,7 +94,9 @@ class Supervisor:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 env={**os.environ, **service.env},
-                start_new_session=True,  # Ctrl-C reaches us only, and we stop them in order
+                # A group of its own, so that Ctrl-C reaches us only and we stop them in order; but our terminal, on
+                # which sudo remembers that it has asked.
+                process_group=0,
                 preexec_fn=_die_with_parent,
             )
 
@@ -101,7 +104,7 @@ class Supervisor:
 def _sudo(service: Service) -> list[str]:
     if not service.as_root or os.geteuid() == 0:
         return []
-    return ["sudo", "-n", "env", *(f"{name}={value}" for name, value in service.env.items())]
+    return ["sudo", "-n", f"--preserve-env={','.join(service.env)}"]
 
 
 def _die_with_parent() -> None:
@@ -120,13 +123,15 @@ def _stop(services: Sequence[Service]) -> None:
             service.process.wait(max(0.1, begin + service.grace_s - time.monotonic()))
         except subprocess.TimeoutExpired:
             _signal(service, signal.SIGKILL)
-            service.process.wait()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                service.process.wait(1)
 
 
 def _signal(service: Service, number: signal.Signals) -> None:
     assert service.process is not None
-    if _sudo(service):  # another user's process: only root may signal it
-        subprocess.run(["sudo", "-n", "kill", f"-{number.value}", "--", f"-{service.process.pid}"], check=False)
+    if _sudo(service):  # another user's process: only root may signal it, and a small system has no kill program
+        text = f"import os; os.killpg({service.process.pid}, {number.value})"
+        subprocess.run(["sudo", "-n", sys.executable, "-c", text], check=False)
         return
     with contextlib.suppress(ProcessLookupError):
         os.killpg(service.process.pid, number)
