@@ -91,7 +91,7 @@ screenshots: test-setup ## make the pictures of the documents again, with the te
 	MEMFLAME_PICTURES=docs/img $(PY) -m pytest -q tests/browser/test_main_job.py -k person
 
 # eBPF needs root. What the tests leave in the checkout is given back to the user who ran them.
-AS_ROOT := $(if $(SUDO),sudo env "PATH=$(PATH)" "CI=$(CI)" PYTHONDONTWRITEBYTECODE=1,)
+AS_ROOT := $(if $(SUDO),sudo env "PATH=$(PATH):/usr/sbin:/sbin" "CI=$(CI)" PYTHONDONTWRITEBYTECODE=1,)
 GIVE_BACK := $(if $(SUDO),sudo chown -R "$$(id -u):$$(id -g)" tests .pytest_cache .hypothesis 2>/dev/null || true;,)
 
 .PHONY: bench
