@@ -120,7 +120,8 @@ CAPTURE_KEYS = (
     "elapsed_s",  # from "attached" to this snapshot
     "events",  # counted in the kernel: allocations and frees, calls, faults
     "lost",  # {cause: count}; causes in LOSS_CAUSES
-    "truncated_stacks",
+    "truncated_stacks",  # had more frames than were captured
+    "broken_unwinds",  # stacks whose unwinding ended before their root
     "unresolved_frames",
     "frames",
     "probes",  # [{"module": …, "symbol": …, "offset": …, "kind": one of PROBE_KINDS}]

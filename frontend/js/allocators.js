@@ -3,6 +3,7 @@
 const ALLOCATORS = new RegExp(
   "^(__libc_|__GI_|__GI___|__|_int_)?(malloc|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign|valloc|pvalloc" +
     "|mmap|mmap64|mremap|brk|sbrk)$" +
+    "|^(strdup|strndup|wcsdup|v?asprintf|getline|getdelim)$" +
     "|^(sysmalloc|__default_morecore|tcache_init|_mid_memalign)$" +
     "|^operator new(\\[\\])?($|\\()|^_Zn[wa]m",
 );

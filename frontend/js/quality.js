@@ -36,7 +36,7 @@ export function captureQuality(snapshot, run = {}) {
 // An upload writes its own capture, so each claim is taken only where it has the right form.
 function claimsOf(snapshot) {
   const claimed = isRecord(snapshot?.capture) ? snapshot.capture : {};
-  const counts = ["events", "truncated_stacks", "unresolved_frames", "frames"]
+  const counts = ["events", "truncated_stacks", "broken_unwinds", "unresolved_frames", "frames"]
     .filter((key) => isCount(claimed[key]))
     .map((key) => [key, claimed[key]]);
   const words = ["collector", "allocator"]
@@ -82,6 +82,7 @@ function figuresOf(capture, snapshot, lost, events) {
   if (events > 0) figures.push(["lost", formatCount(lost.count), `of ${formatCount(events + lost.count)} events`]);
   if (capture.truncated_stacks !== undefined)
     figures.push(["truncated", formatCount(capture.truncated_stacks), "stacks"]);
+  if (capture.broken_unwinds > 0) figures.push(["broken off", formatCount(capture.broken_unwinds), "stacks"]);
   if (capture.frames > 0) figures.push(["without a name", formatPercent(unresolvedShare(capture)), "of frames"]);
   if (capture.collector === "malloc") figures.push(["", "", "every allocation counted"]);
   if (!figures.length && snapshot) figures.push(["", "", "the file does not say what was lost"]);

@@ -29,6 +29,18 @@ def test_a_truncated_stack_says_so_at_its_root_and_is_counted():
     assert naming.truncated_stacks == 1
 
 
+def test_a_broken_unwinding_says_so_at_its_root_and_is_counted():
+    naming = Naming(Names())
+
+    assert naming.frames(CapturedStack((0x20,), is_broken=True)) == ("[broken unwind]", "serve")
+    assert (naming.broken_unwinds, naming.truncated_stacks) == (1, 0)
+
+
+def test_a_leaf_that_was_not_unwound_says_so_at_its_root():
+    assert Naming(Names()).frames(CapturedStack((0x20,), is_callerless=True)) == ("[caller not unwound]", "serve")
+    assert Naming(Names()).frames(CapturedStack((), is_callerless=True)) == ("[caller not unwound]",)
+
+
 def test_a_lost_stack_keeps_its_leaf():
     assert Naming(Names()).frames(CapturedStack((), "malloc")) == ("[stack not recorded]", "malloc")
 

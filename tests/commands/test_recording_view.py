@@ -53,9 +53,10 @@ def test_without_a_terminal_plain_lines_are_written():
 
 def test_the_summary_tells_of_losses_and_cut_stacks():
     profile = Profile(COLLECTORS["brk"].value_types)
-    profile.capture = {"lost": {"ring_buffer_full": 7}, "truncated_stacks": 2}
+    profile.capture = {"lost": {"ring_buffer_full": 7}, "truncated_stacks": 2, "broken_unwinds": 3}
 
     text = summary_text(profile)
 
     assert "7  events lost: the ring buffer was full" in text
-    assert "2  stacks without their root" in text
+    assert "2  stacks without their root: they had" in text
+    assert "3  stacks without their root: unwinding broke off" in text

@@ -49,8 +49,10 @@ test("faults inside an allocator are its own", () => {
 });
 
 test("names that only look like allocators are functions like others", () => {
-  for (const name of ["my_malloc", "malloc_stats", "Pool::malloc", "operator new_thing", "brks"])
+  for (const name of ["my_malloc", "malloc_stats", "Pool::malloc", "operator new_thing", "brks", "my_strdup", "getlines"])
     assert.ok(!isAllocator(name), name);
   for (const name of ["malloc", "__libc_calloc", "operator new[](unsigned long)", "mmap64", "__brk", "_int_malloc"])
+    assert.ok(isAllocator(name), name);
+  for (const name of ["strdup", "strndup", "wcsdup", "asprintf", "vasprintf", "getline", "getdelim"])
     assert.ok(isAllocator(name), name);
 });

@@ -24,6 +24,15 @@ test("a capture without losses is complete", () => {
   );
 });
 
+test("stacks whose unwinding ended before their root are told if there are any", () => {
+  const figuresOf = (count) =>
+    captureQuality(snapshotOf({ events: 5, broken_unwinds: count })).figures.map((figure) => plain(figure.join(" ")));
+
+  assert.deepEqual(figuresOf(1200), ["lost 0 of 5 events", "broken off 1,200 stacks"]);
+  assert.deepEqual(figuresOf(0), ["lost 0 of 5 events"]);
+  assert.deepEqual(figuresOf("many"), ["lost 0 of 5 events"]);
+});
+
 test("losses are told by cause, in a banner that is red above one per cent", () => {
   const quality = captureQuality(snapshotOf({ events: 970, lost: { ring_buffer_full: 10, stack_map_full: 20 } }));
 

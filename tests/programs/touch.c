@@ -1,9 +1,10 @@
-/* Touches known numbers of fresh pages, in its own code, in memset, and in the kernel. */
+/* Touches known numbers of fresh pages, in its own code, in memset, in malloc, and in the kernel. */
 #include "workload.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 
 #define PAGE 4096UL
 #define PAGES 211UL
@@ -45,15 +46,44 @@ FUNCTION long read_each(void) {
   return sum;
 }
 
+/* malloc writes how much is left behind the block: each time into a page that nobody has touched yet. */
+FUNCTION void take(void) {
+  USE(malloc(3 * PAGE));
+  TAIL;
+}
+
+FUNCTION void take_left(void) {
+  take();
+  TAIL;
+}
+
+FUNCTION void take_right(void) {
+  take();
+  TAIL;
+}
+
+/* At the same depth of the stack, so that only return addresses tell them apart. */
+FUNCTION void grow_heap(void) {
+  for (int i = 0; i < 113 + 97; i++)
+    if (i % 2 && i < 2 * 97)
+      take_right();
+    else
+      take_left();
+  TAIL;
+}
+
 FUNCTION void run(void) {
-  touch_each();
+  grow_heap();
   clear();
+  touch_each();
   fill_from_file();
   USE(read_each());
   TAIL;
 }
 
 int main(void) {
+  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+  USE(malloc(PAGE));
   own = fresh(1009);
   by_memset = fresh(PAGES);
   by_kernel = fresh(101);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,16 @@ class Map:
 
     def update(self, key: bytes, value: bytes) -> None:
         syscalls.update(self.fd, key, value)
+
+    def try_update(self, key: bytes, value: bytes) -> bool:
+        """False if the map is full."""
+        try:
+            self.update(key, value)
+        except OSError as error:
+            if error.errno == errno.E2BIG:
+                return False
+            raise
+        return True
 
     def entries(self) -> Iterator[tuple[bytes, bytes]]:
         return syscalls.lookup_all(

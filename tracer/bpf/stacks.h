@@ -21,18 +21,8 @@ static __always_inline u64 mixed(u64 hash, u64 word) {
   return hash ^ (hash >> 32);
 }
 
-/* Key of the current user stack, stored when it is new; 0 when there is no room for it. */
-static __always_inline u64 stack_key(void *context, u32 function, u64 top) {
-  u32 first = 0;
-  struct stack *stack = stack_buffer.lookup(&first);
-  if (!stack)
-    return 0;
-  int bytes = bpf_get_stack(context, stack->frames, sizeof(stack->frames), BPF_F_USER_STACK);
-  if (bytes <= 0) {
-    count(COUNT_FAILED_STACK);
-    bytes = 0;
-  }
-  stack->frame_count = bytes / sizeof(u64);
+/* Key of a stack, stored when it is new; 0 when there is no room for it. */
+static __always_inline u64 stored_key(struct stack *stack, u32 function, u64 top) {
   stack->function = function;
   stack->top = top;
   u64 key = mixed(mixed(0x9e3779b97f4a7c15ULL, function), top);
@@ -51,4 +41,19 @@ static __always_inline u64 stack_key(void *context, u32 function, u64 top) {
     return 0;
   }
   return key;
+}
+
+/* Of the current user stack. */
+static __always_inline u64 stack_key(void *context, u32 function, u64 top) {
+  u32 first = 0;
+  struct stack *stack = stack_buffer.lookup(&first);
+  if (!stack)
+    return 0;
+  int bytes = bpf_get_stack(context, stack->frames, sizeof(stack->frames), BPF_F_USER_STACK);
+  if (bytes <= 0) {
+    count(COUNT_FAILED_STACK);
+    bytes = 0;
+  }
+  stack->frame_count = bytes / sizeof(u64);
+  return stored_key(stack, function, top);
 }

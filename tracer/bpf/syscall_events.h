@@ -3,11 +3,8 @@
  * The C library's wrappers keep no frame pointer, so a walk along frame pointers misses who called them; sbrk even
  * uses the register for something else. These calls are rare enough to send the stack itself.
  *
- * Defines: RING_PAGES, MAX_CALLS, STACK_BYTES, and those of target.h.
+ * Defines: RING_PAGES, MAX_CALLS, and those of target.h and copied_stack.h.
  */
-#define REGISTERS 17
-#define PIECE_BYTES 1024 /* the copy ends at the first piece that isn't all mapped */
-
 struct entered {
   u64 call;
   u64 at_ns;
@@ -54,36 +51,6 @@ static __always_inline void fill(struct plain_event *event, struct entered *ente
   __builtin_memcpy(event->arguments, entered->arguments, sizeof(event->arguments));
 }
 
-static __always_inline void copy_registers(u64 *to, struct pt_regs *from) {
-  to[0] = from->ax;
-  to[1] = from->dx;
-  to[2] = from->cx;
-  to[3] = from->bx;
-  to[4] = from->si;
-  to[5] = from->di;
-  to[6] = from->bp;
-  to[7] = from->sp;
-  to[8] = from->r8;
-  to[9] = from->r9;
-  to[10] = from->r10;
-  to[11] = from->r11;
-  to[12] = from->r12;
-  to[13] = from->r13;
-  to[14] = from->r14;
-  to[15] = from->r15;
-  to[16] = from->ip;
-}
-
-static __always_inline u32 copy_stack(u8 *to, u64 sp) {
-  u32 bytes = 0;
-  for (u32 piece = 0; piece < STACK_BYTES / PIECE_BYTES; piece++) {
-    if (bpf_probe_read_user(to + piece * PIECE_BYTES, PIECE_BYTES, (void *)(sp + piece * PIECE_BYTES)))
-      break;
-    bytes += PIECE_BYTES;
-  }
-  return bytes;
-}
-
 /* The call that this thread entered, taken out of the map; false if that was before the recording. */
 static __always_inline bool take_entered(struct entered *entered) {
   u64 thread = bpf_get_current_pid_tgid();
@@ -113,7 +80,7 @@ static __always_inline void send_with_stack(struct entered *entered, u64 result)
     return;
   }
   fill(&event->plain, entered, result);
-  struct pt_regs *user = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+  struct pt_regs *user = user_registers();
   copy_registers(event->registers, user);
   event->plain.stack_bytes = copy_stack(event->stack, user->sp);
   if (!event->plain.stack_bytes)

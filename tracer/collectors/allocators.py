@@ -19,10 +19,13 @@ from tracer.symbols.spans import FunctionSpans
 
 @dataclass(frozen=True, slots=True)
 class Allocator:
-    """How to read a call: the size, a factor of it, the block that is given back, where the result is written."""
+    """How to read a call: the size, a factor of it, the block that is given back, where the result is written.
+
+    Without a size, that one counts which the function asks malloc for.
+    """
 
     leaf: str
-    size: int
+    size: int = 0
     factor: int = 0
     block: int = 0
     result: int = 0
@@ -33,9 +36,16 @@ class Allocator:
         """How many argument registers the probe reads."""
         return max(self.size, self.factor, self.block, self.result)
 
+    @property
+    def is_copy(self) -> bool:
+        """It calls malloc and gives that block to the program."""
+        return not self.size and not self.result
+
 
 _NEW = Allocator("operator new", size=1, is_new=True)
 _NEW_ARRAY = Allocator("operator new[]", size=1, is_new=True)
+_PRINT = Allocator("asprintf", result=1)
+_PRINT_LIST = Allocator("vasprintf", result=1)
 
 ALLOCATORS: Map[str, Allocator] = {
     "malloc": Allocator("malloc", size=1),
@@ -49,6 +59,15 @@ ALLOCATORS: Map[str, Allocator] = {
     "pvalloc": Allocator("pvalloc", size=1),
     "mallocx": Allocator("mallocx", size=1),  # jemalloc
     "rallocx": Allocator("rallocx", size=2, block=1),  # jemalloc
+    "strdup": Allocator("strdup"),
+    "strndup": Allocator("strndup"),
+    "wcsdup": Allocator("wcsdup"),
+    "getline": Allocator("getline"),
+    "getdelim": Allocator("getdelim"),
+    "asprintf": _PRINT,
+    "__asprintf_chk": _PRINT,  # with _FORTIFY_SOURCE
+    "vasprintf": _PRINT_LIST,
+    "__vasprintf_chk": _PRINT_LIST,
     "_Znwm": _NEW,
     "_ZnwmRKSt9nothrow_t": _NEW,
     "_ZnwmSt11align_val_t": _NEW,
@@ -94,9 +113,10 @@ class Site:
         return LEAVES.index(known.leaf) | positions | symbol | bool(self.rets) << 32
 
     @property
-    def is_new(self) -> bool:
-        """An operator new that takes its blocks from another allocator function."""
-        return self.allocator is not None and self.allocator.is_new and not self.rets
+    def is_wrapper(self) -> bool:
+        """It takes its blocks from another allocator function, and its entry is enough to tell whose they are."""
+        known = self.allocator
+        return known is not None and (known.is_copy or (known.is_new and not self.rets))
 
 
 def sites(space: AddressSpace) -> Iterator[Site]:
@@ -156,7 +176,7 @@ class _RetFinder:
         }
 
     def of(self, symbol: Symbol) -> tuple[int, ...]:
-        if not self._mallocs or symbol.name not in ALLOCATORS or _is_malloc(symbol.name):
+        if not self._mallocs or symbol.name not in ALLOCATORS or not ALLOCATORS[symbol.name].is_new:
             return ()
         found = exits(symbol.address, span_at=self._span_at, code_of=self._code_of)
         if found is None or found.callees & self._mallocs:
@@ -173,7 +193,7 @@ class _RetFinder:
 
 
 def _is_malloc(name: str) -> bool:
-    return name in ALLOCATORS and not ALLOCATORS[name].is_new
+    return name in ALLOCATORS and bool(ALLOCATORS[name].size) and not ALLOCATORS[name].is_new
 
 
 def _names(module: str) -> Iterator[str]:

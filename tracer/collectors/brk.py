@@ -18,7 +18,7 @@ from tracer.process.address_space import AddressSpace
 from tracer.process.target import Target
 from tracer.protocol import RunSpec
 
-_SOURCES = (HERE / "target.h", HERE / "syscall_events.h", Path(__file__).with_suffix(".c"))
+_SOURCES = (HERE / "target.h", HERE / "copied_stack.h", HERE / "syscall_events.h", Path(__file__).with_suffix(".c"))
 
 
 class BrkCollector:

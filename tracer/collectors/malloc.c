@@ -10,10 +10,14 @@
  * and the malloc that it makes is told apart by where that one returns to. An allocator whose operator new calls no malloc
  * has probes on that function's ret instructions.
  *
+ * strdup, getline and their like use the frame pointer for a length when they call malloc. Their entry notes the caller
+ * and the frame pointer, and what they allocate gets the stack from there. asprintf makes several blocks and gives back
+ * the last: it is a call of its own, of the size that was asked for inside of it.
+ *
  * It cannot see memory that a program takes from the system without these functions, pools carved out of one
  * block, and blocks that were allocated before the recording.
  *
- * Defines: IN_OPERATOR_NEW(address), HAS_OPERATOR_NEW, MAX_BLOCKS, MAX_STACKS, MAX_CALLS, and those of target.h and stacks.h.
+ * Defines: IN_WRAPPER(address), HAS_OPERATOR_NEW, MAX_BLOCKS, MAX_STACKS, MAX_CALLS, and those of target.h and stacks.h.
  */
 
 /* What the probe's cookie says of a function, low byte first: its number, then the position of each argument that
@@ -40,18 +44,25 @@ struct call {
   u32 function;
   u32 has_block; /* the old block of a realloc was ours */
   struct block block;
-  u64 caller; /* of the operator new that made this call, else 0 */
+  u64 caller; /* of the wrapper that made this call, else 0 */
+  u64 frame_pointer; /* at the entry of that one, if has_frame_pointer */
+  u64 inner_sp; /* of the last call inside of asprintf */
   u64 return_address; /* where no trampoline takes its place, else 0 */
   u32 writes_result;
   u32 symbol;
+  u32 has_frame_pointer;
+  u32 is_sized_inside; /* by what asprintf asks for */
 };
 
-struct operator_new {
+/* A function that takes its block from another one: operator new, strdup, getline. */
+struct wrapper {
   u64 sp;
   u64 return_address;
+  u64 frame_pointer;
   u64 bytes;
   u32 function;
-  u32 symbol; /* which form it is */
+  u32 symbol;
+  u32 has_bytes; /* else those count that it asks for */
 };
 
 struct totals {
@@ -63,9 +74,9 @@ struct totals {
 
 /* The outermost call of each thread. Full: the allocation is not seen, and counted as call_map_full. */
 BPF_TABLE("hash", u64, struct call, calls, MAX_CALLS);
-/* The last operator new that each thread entered. What is read was written just before by the same thread, so an LRU
+/* The last wrapper that each thread entered. What is read was written just before by the same thread, so an LRU
  * map loses nothing here. */
-BPF_TABLE("lru_hash", u64, struct operator_new, news, MAX_CALLS);
+BPF_TABLE("lru_hash", u64, struct wrapper, wrappers, MAX_CALLS);
 /* Live blocks by address. Full: the block counts as freed at once, and as allocation_map_full. Never an LRU map: that
  * would drop live blocks in silence. */
 BPF_TABLE("hash", u64, struct block, blocks, MAX_BLOCKS);
@@ -113,18 +124,22 @@ static __always_inline void add_allocated(u64 stack, u64 bytes) {
   __sync_fetch_and_add(&sums->allocated_objects, 1);
 }
 
-static __always_inline u64 return_address(struct pt_regs *context) {
-  u64 address = 0;
-  bpf_probe_read_user(&address, sizeof(address), (void *)context->sp);
-  return address;
+static __always_inline u64 word_at(u64 address) {
+  u64 word = 0;
+  bpf_probe_read_user(&word, sizeof(word), (void *)address);
+  return word;
 }
 
+static __always_inline u64 return_address(struct pt_regs *context) { return word_at(context->sp); }
+
 /* While a call with a return probe is under way, the kernel keeps its own trampoline, the start of a page, where the
- * return address was; otherwise that address itself is there. If not, the call was left by an exception or a longjmp. */
+ * return address was. */
+static __always_inline bool is_trampoline(u64 address) { return address && !(address & 4095); }
+
+/* Without a return probe the return address itself is there. If not, the call was left by an exception or a longjmp. */
 static __always_inline bool is_under_way(struct call *call) {
-  u64 found = 0;
-  bpf_probe_read_user(&found, sizeof(found), (void *)call->sp);
-  return call->return_address ? found == call->return_address : found && !(found & 4095);
+  u64 found = word_at(call->sp);
+  return call->return_address ? found == call->return_address : is_trampoline(found);
 }
 
 /* Whether a thread that enters a function is still inside the call that it entered before. An equal sp is a tail call
@@ -135,37 +150,56 @@ static __always_inline bool is_inside(struct pt_regs *context, struct call *oute
   return context->sp < outer->sp || outer->symbol != SYMBOL(cookie);
 }
 
-int on_enter_new(struct pt_regs *context) {
+int on_enter_wrapper(struct pt_regs *context) {
   if (!is_recorded())
     return 0;
   u64 caller = return_address(context);
-  if (IN_OPERATOR_NEW(caller))
+  if (IN_WRAPPER(caller))
     return 0; /* one form calls another; the outer one is what the program wrote */
   u64 thread = bpf_get_current_pid_tgid(), cookie = bpf_get_attach_cookie(context);
-  struct operator_new *last = news.lookup(&thread);
+  struct wrapper *last = wrappers.lookup(&thread);
   /* One form jumps to another: new[] to new. A call site always calls the same form, so this is no later call. */
   if (last && last->sp == context->sp && last->return_address == caller && last->symbol != SYMBOL(cookie))
     return 0;
-  struct operator_new entered = {.sp = context->sp, .return_address = caller};
+  struct wrapper entered = {.sp = context->sp, .return_address = caller, .frame_pointer = context->bp};
   entered.bytes = context->di;
+  entered.has_bytes = SIZE_ARGUMENT(cookie) != 0;
   entered.function = FUNCTION(cookie);
   entered.symbol = SYMBOL(cookie);
-  news.update(&thread, &entered);
+  wrappers.update(&thread, &entered);
   return 0;
 }
 
-/* A call that operator new makes, or that it ends with by a jump, counts as that one's: its size, its name, its caller. */
-static __always_inline void credit_operator_new(struct pt_regs *context, u64 thread, struct call *call) {
+/* A call that a wrapper makes, or that operator new ends with by a jump, counts as that one's: its name, its caller. */
+static __always_inline void credit_wrapper(struct pt_regs *context, u64 thread, struct call *call) {
   u64 caller = return_address(context);
-  struct operator_new *outer = news.lookup(&thread);
+  bool is_inside = IN_WRAPPER(caller);
+  if (!is_inside && !HAS_OPERATOR_NEW)
+    return;
+  struct wrapper *outer = wrappers.lookup(&thread);
   if (!outer)
     return;
   bool is_jump = outer->sp == context->sp && outer->return_address == caller && outer->symbol != call->symbol;
-  if (!is_jump && !IN_OPERATOR_NEW(caller))
+  if (!is_inside && !(is_jump && outer->has_bytes))
     return;
-  call->bytes = outer->bytes;
   call->function = outer->function;
   call->caller = outer->return_address;
+  if (outer->has_bytes) {
+    call->bytes = outer->bytes;
+    return;
+  }
+  call->frame_pointer = outer->frame_pointer;
+  call->has_frame_pointer = 1;
+}
+
+/* What a call inside of asprintf asks for, unless that one is inside of another: a realloc that calls malloc. */
+static __always_inline void note_inner_size(struct pt_regs *context, struct call *outer, u64 cookie) {
+  if (!outer->is_sized_inside || !SIZE_ARGUMENT(cookie))
+    return;
+  if (context->sp < outer->inner_sp && is_trampoline(word_at(outer->inner_sp)))
+    return;
+  outer->inner_sp = context->sp;
+  outer->bytes = requested_bytes(context, cookie);
 }
 
 static __always_inline void restore_block(struct call *call) {
@@ -181,8 +215,10 @@ int on_enter(struct pt_regs *context) {
   u64 thread = bpf_get_current_pid_tgid(), cookie = bpf_get_attach_cookie(context);
   struct call *outer = calls.lookup(&thread);
   if (outer) {
-    if (is_inside(context, outer, cookie))
+    if (is_inside(context, outer, cookie)) {
+      note_inner_size(context, outer, cookie);
       return 0;
+    }
     count(COUNT_ABANDONED);
     restore_block(outer);
   }
@@ -205,9 +241,9 @@ int on_enter(struct pt_regs *context) {
   } else if (RESULT_ARGUMENT(cookie)) {
     call.argument = argument(context, RESULT_ARGUMENT(cookie));
     call.writes_result = 1;
+    call.is_sized_inside = !SIZE_ARGUMENT(cookie);
   }
-  if (HAS_OPERATOR_NEW)
-    credit_operator_new(context, thread, &call);
+  credit_wrapper(context, thread, &call);
   if (calls.update(&thread, &call)) {
     count(COUNT_CALL_MAP_FULL);
     restore_block(&call);
@@ -218,10 +254,9 @@ int on_enter(struct pt_regs *context) {
 static __always_inline u64 resulting_block(struct pt_regs *context, struct call *call) {
   if (!call->writes_result)
     return context->ax;
-  u64 block = 0;
-  if ((u32)context->ax == 0)
-    bpf_probe_read_user(&block, sizeof(block), (void *)call->argument);
-  return block;
+  int result = (int)context->ax;
+  bool is_made = call->is_sized_inside ? result >= 0 : !result; /* a length, or an error's number */
+  return is_made ? word_at(call->argument) : 0;
 }
 
 static __always_inline void on_refused(struct call *call) {
@@ -243,6 +278,32 @@ static __always_inline bool take_call(u64 sp, struct call *call) {
   return true;
 }
 
+/* Along frame pointers from where a wrapper was called: inside of it the register has something else. */
+static __always_inline u64 wrapper_stack_key(struct call *call) {
+  u32 first = 0;
+  struct stack *stack = stack_buffer.lookup(&first);
+  if (!stack)
+    return 0;
+  u64 frame[2] = {}, at = call->frame_pointer;
+  u32 frames = 1;
+  stack->frames[0] = call->caller;
+  for (u32 i = 1; i < MAX_FRAMES; i++) {
+    if (bpf_probe_read_user(frame, sizeof(frame), (void *)at) || !frame[1])
+      break;
+    stack->frames[i] = frame[1];
+    frames = i + 1;
+    if (frame[0] <= at)
+      break;
+    at = frame[0];
+  }
+  stack->frame_count = frames;
+  return stored_key(stack, call->function, 0);
+}
+
+static __always_inline u64 key_of_call(struct pt_regs *context, struct call *call) {
+  return call->has_frame_pointer ? wrapper_stack_key(call) : stack_key(context, call->function, call->caller);
+}
+
 static __always_inline void finish(struct pt_regs *context, struct call *finished) {
   struct call call = *finished;
   u64 address = resulting_block(context, &call);
@@ -253,7 +314,7 @@ static __always_inline void finish(struct pt_regs *context, struct call *finishe
   if (call.has_block)
     add_freed(call.block.stack, call.block.bytes);
   count(COUNT_EVENTS);
-  struct block block = {.bytes = call.bytes, .stack = stack_key(context, call.function, call.caller)};
+  struct block block = {.bytes = call.bytes, .stack = key_of_call(context, &call)};
   add_allocated(block.stack, block.bytes);
   struct block *forgotten = blocks.lookup(&address);
   if (forgotten)

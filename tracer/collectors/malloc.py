@@ -30,9 +30,9 @@ _SOURCES = (HERE / "target.h", HERE / "stacks.h", Path(__file__).with_suffix(".c
 # Functions of malloc.c and the sites that they are attached to. Entry and return probe sit on one instruction: at
 # different ones the earlier would hide the return address from the later.
 _FUNCTIONS: dict[str, Callable[[Site], bool]] = {
-    "on_return": lambda site: site.allocator is not None and not site.allocator.is_new,
-    "on_enter": lambda site: site.allocator is not None and not site.is_new,
-    "on_enter_new": lambda site: site.is_new,
+    "on_return": lambda site: site.allocator is not None and not site.allocator.is_new and not site.is_wrapper,
+    "on_enter": lambda site: site.allocator is not None and not site.is_wrapper,
+    "on_enter_wrapper": lambda site: site.is_wrapper,
     "on_free": lambda site: site.allocator is None,
 }
 
@@ -152,11 +152,11 @@ def stack_at_return(raw: RawStack) -> CapturedStack:
 
 
 def _defines(spec: RunSpec, pid: int, found: list[Site]) -> dict[str, int | str]:
-    spans = [site.span for site in found if site.is_new]
+    wrappers = [site for site in found if site.is_wrapper]
     return {
         "TARGET_TGID": pid,
-        "HAS_OPERATOR_NEW": int(bool(spans)),
-        "IN_OPERATOR_NEW(address)": _is_in(spans),
+        "HAS_OPERATOR_NEW": int(any(site.allocator and site.allocator.is_new for site in wrappers)),
+        "IN_WRAPPER(address)": _is_in([site.span for site in wrappers]),
         "MAX_FRAMES": MAX_FRAMES,
         "MAX_STACKS": option(spec, "max_stacks"),
         "MAX_BLOCKS": option(spec, "max_blocks"),

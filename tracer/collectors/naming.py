@@ -7,6 +7,8 @@ from tracer.process.address_space import AddressSpace
 from tracer.profile.model import Stack
 
 TRUNCATED = "[truncated]"  # root of a stack that had more frames than were captured
+BROKEN = "[broken unwind]"  # root of a stack whose unwinding ended before its root
+NO_CALLER = "[caller not unwound]"  # root of a leaf that was not unwound
 NO_STACK = "[stack not recorded]"  # all of a stack that was lost
 
 
@@ -16,6 +18,7 @@ class Naming:
     def __init__(self, space: AddressSpace) -> None:
         self._space = space
         self.truncated_stacks = 0
+        self.broken_unwinds = 0
         self.unresolved_frames = 0
         self.frame_count = 0
 
@@ -23,13 +26,19 @@ class Naming:
         """Root first."""
         leaf = (stack.leaf,) if stack.leaf else ()
         if not stack.addresses:
-            return (NO_STACK, *leaf)
+            return (NO_CALLER if stack.is_callerless else NO_STACK, *leaf)
         names = [self._space.name(address) for address in reversed(stack.addresses)]
         self.frame_count += len(names)
         self.unresolved_frames += _unresolved([name.is_resolved for name in names])
         self.truncated_stacks += stack.is_truncated
-        root = (TRUNCATED,) if stack.is_truncated else ()
-        return (*root, *(name.text for name in names), *leaf)
+        self.broken_unwinds += stack.is_broken
+        return (*_root(stack), *(name.text for name in names), *leaf)
+
+
+def _root(stack: CapturedStack) -> tuple[str, ...]:
+    """What stands for the callers that are missing."""
+    marks = ((stack.is_callerless, NO_CALLER), (stack.is_broken, BROKEN), (stack.is_truncated, TRUNCATED))
+    return tuple(mark for is_marked, mark in marks if is_marked)[:1]
 
 
 def _unresolved(is_resolved: list[bool]) -> int:

@@ -8,25 +8,32 @@ from pathlib import Path
 
 from tracer.bpf.program import HERE, KernelIds, Program
 from tracer.collectors.collector import Probe
+from tracer.collectors.copied_stacks import REGISTERS, STACK_BYTES, CopiedStacks
 from tracer.collectors.options import option
-from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, KernelStacks, RawStack, call_sites
+from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, RawStack, StackMap
+from tracer.collectors.walks import stack_of_walk, starts_wrong
 from tracer.process.address_space import AddressSpace
 from tracer.process.target import Target
-from tracer.process.unwinder import Unwinder
+from tracer.process.unwinder import INSTRUCTION_POINTER
 from tracer.protocol import RunSpec
 
 COUNTERS = ("events", "failed_stack", "stack_map_full")
-_SOURCES = (HERE / "target.h", HERE / "stacks.h", Path(__file__).with_suffix(".c"))
+_SOURCES = (HERE / "target.h", HERE / "stacks.h", HERE / "copied_stack.h", Path(__file__).with_suffix(".c"))
 _MINOR, _MAJOR = 5, 6  # PERF_COUNT_SW_PAGE_FAULTS_MIN, …_MAJ
+_HEAD = struct.Struct("=QII")
+_RIGHT, _WRONG = struct.pack("=IIQ", 1, 0, 1), struct.pack("=IIQ", 0, 1, 1)
 
 
 class PageFaultCollector:
     def __init__(self, spec: RunSpec, target: Target, space: AddressSpace) -> None:
-        defines = {"TARGET_TGID": target.pid, "MAX_FRAMES": MAX_FRAMES, "MAX_STACKS": option(spec, "max_stacks")}
-        self._program = Program(_SOURCES, defines=defines, counters=COUNTERS)
-        self._stacks = KernelStacks(self._program.map("stacks"), self._at_fault)
-        self._unwinder = Unwinder(target.pid, space)
+        self._budget = option(spec, "unwinds_a_second")
+        self._program = Program(_SOURCES, defines=_defines(spec, target.pid), counters=COUNTERS)
+        self._walks = StackMap(self._program.map("stacks"))
+        self._copies = CopiedStacks(target.pid, space)
+        self._stack_by_walk: dict[int, CapturedStack | None] = {0: None}  # None: the walk was wrong
+        self._unwound: dict[CapturedStack, list[int]] = {}
         try:
+            self._program.open_ring("events")
             self._program.attach_software_event("on_minor_fault", _MINOR)
             self._program.attach_software_event("on_major_fault", _MAJOR)
         except BaseException:
@@ -36,42 +43,89 @@ class PageFaultCollector:
     def begin(self) -> None:
         self._program.begin()
 
-    def poll(self, timeout_ms: int) -> None:
-        return None
+    def poll(self, timeout_ms: int) -> int:
+        records = self._program.records(timeout_ms)
+        for record in records:
+            self._add(record)
+        return len(records)
 
     def counters(self) -> dict[str, int]:
-        return self._program.counters()
+        # A walk that failed or has no room loses nothing: its faults are unwound, or counted by their instruction.
+        return {"events": self._program.counters()["events"]}
 
     def values(self) -> Iterator[tuple[CapturedStack, tuple[int, ...]]]:
-        self._unwinder.report()
+        for stack, counts in self._unwound.items():
+            yield stack, tuple(counts)
         for key, sums in self._program.map("totals").entries():
-            yield self._stacks[int.from_bytes(key, "little")], struct.unpack("=2Q", sums)
+            yield self._stack_of(int.from_bytes(key, "little")), struct.unpack("=2Q", sums)
+        for key, sums in self._program.map("callerless").entries():
+            yield _callerless(int.from_bytes(key, "little")), struct.unpack("=2Q", sums)
+        for _, sums in self._program.map("placeless").entries():
+            yield _callerless(), struct.unpack("=2Q", sums)
 
     def probes(self) -> list[Probe]:
         return [Probe("kernel", f"page-faults-{kind}", 0, "perf event") for kind in ("minor", "major")]
 
     def facts(self) -> dict[str, object]:
-        return {}
+        callerless = sum(sum(counts) for stack, counts in self.values() if stack.is_callerless)
+        if not callerless:
+            return {}
+        return {
+            "notes": [
+                f"{callerless:,} faults stand under [caller not unwound]: they came faster than the "
+                f"{self._budget:,} a second that are unwound."
+            ]
+        }
 
     def kernel_ids(self) -> KernelIds:
         return self._program.kernel_ids()
 
     def close(self) -> None:
-        self._unwinder.close()
+        self._copies.close()
         self._program.close()
 
-    def _at_fault(self, raw: RawStack) -> CapturedStack:
-        """The first address is the faulting instruction's; its caller is added where no frame told of it."""
-        if not raw.frames:
-            return CapturedStack(())
-        faulting, *callers = raw.frames
-        if raw.top and raw.top not in callers[:1] and self._is_frameless(faulting, raw.top):
-            callers.insert(0, raw.top)
-        return CapturedStack((faulting, *call_sites(callers)), is_truncated=raw.is_truncated)
+    def _add(self, record: bytes) -> None:
+        walk, is_major, stack_bytes = _HEAD.unpack_from(record)
+        stack = self._stack_by_walk.get(walk) or self._stack(walk, record, stack_bytes)
+        self._unwound.setdefault(stack, [0, 0])[is_major] += 1
 
-    def _is_frameless(self, instruction: int, top: int) -> bool:
-        """Whether the unwind tables say that at this instruction the return address is on top of the stack."""
-        return self._unwinder.caller(instruction, top) == top
+    def _stack(self, walk: int, record: bytes, stack_bytes: int) -> CapturedStack:
+        registers = REGISTERS.unpack_from(record, _HEAD.size)
+        start = _HEAD.size + REGISTERS.size
+        stack = self._copies.captured(registers, record[start : start + stack_bytes])
+        if walk not in self._stack_by_walk:
+            self._judge(walk, stack, registers[INSTRUCTION_POINTER])
+        return self._stack_by_walk[walk] or stack
+
+    def _judge(self, key: int, unwound: CapturedStack, instruction: int) -> None:
+        walk = self._walks.lookup(key) or RawStack(0, 0, ())
+        stack = self._stack_by_walk[key] = stack_of_walk(walk, unwound)
+        self._program.map("verdicts").update(struct.pack("=Q", key), _RIGHT if stack else _WRONG)
+        if stack is None and starts_wrong(walk, unwound):
+            self._program.map("frameless").try_update(struct.pack("=Q", instruction), struct.pack("=I", 1))
+
+    def _stack_of(self, key: int) -> CapturedStack:
+        """Of faults that were counted in the kernel, before their walk was judged or because it is right."""
+        known = self._stack_by_walk.get(key)
+        if known:
+            return known
+        walk = self._walks.lookup(key)
+        return _callerless(*walk.frames[:1]) if walk else _callerless()
+
+
+def _callerless(*instruction: int) -> CapturedStack:
+    return CapturedStack(instruction, is_callerless=True)
+
+
+def _defines(spec: RunSpec, pid: int) -> dict[str, int]:
+    return {
+        "TARGET_TGID": pid,
+        "MAX_FRAMES": MAX_FRAMES,
+        "MAX_STACKS": option(spec, "max_stacks"),
+        "RING_PAGES": option(spec, "ring_pages"),
+        "STACK_BYTES": STACK_BYTES,
+        "COPIES_A_SECOND": option(spec, "unwinds_a_second"),
+    }
 
 
 open_collector = PageFaultCollector

@@ -137,6 +137,7 @@ class Recording:
             "events": progress.events,
             "lost": progress.lost,
             "truncated_stacks": naming.truncated_stacks,
+            "broken_unwinds": naming.broken_unwinds,
             "unresolved_frames": naming.unresolved_frames,
             "frames": naming.frame_count,
             "probes": [asdict(probe) for probe in self._collector.probes()],

@@ -21,6 +21,8 @@ class CapturedStack:
     addresses: tuple[int, ...]
     leaf: str = ""  # a frame that the addresses don't have
     is_truncated: bool = False
+    is_broken: bool = False  # unwinding ended before the root
+    is_callerless: bool = False  # not unwound: the addresses are the leaf's alone
 
 
 LOST_STACK = CapturedStack(())
@@ -42,18 +44,29 @@ class RawStack:
         return len(self.frames) >= frame_limit()
 
 
+class StackMap:
+    """The map of stacks.h."""
+
+    def __init__(self, stacks: Map) -> None:
+        self._map = stacks
+
+    def lookup(self, key: int) -> RawStack | None:
+        raw = self._map.lookup(struct.pack("=Q", key))
+        return _parsed(raw) if raw is not None else None
+
+
 class KernelStacks:
-    """The map of stacks.h, each stack read once and made what the collector says it means."""
+    """That map, each stack read once and made what the collector says it means."""
 
     def __init__(self, stacks: Map, meaning: Callable[[RawStack], CapturedStack]) -> None:
-        self._map = stacks
+        self._map = StackMap(stacks)
         self._meaning = meaning
         self._stack_by_key: dict[int, CapturedStack] = {LOST_KEY: LOST_STACK}
 
     def __getitem__(self, key: int) -> CapturedStack:
         if key not in self._stack_by_key:
-            raw = self._map.lookup(struct.pack("=Q", key))
-            self._stack_by_key[key] = self._meaning(_parsed(raw)) if raw is not None else LOST_STACK
+            raw = self._map.lookup(key)
+            self._stack_by_key[key] = self._meaning(raw) if raw is not None else LOST_STACK
         return self._stack_by_key[key]
 
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
+from tracer.collectors.copied_stacks import REGISTERS, STACK_BYTES, CopiedStacks
 from tracer.collectors.options import option
 from tracer.collectors.stacks import CapturedStack
 from tracer.process.address_space import AddressSpace
-from tracer.process.unwinder import Unwinder
 from tracer.protocol import RunSpec
 
-STACK_BYTES = 16_384  # copied from the stack pointer up; deeper stacks lose their root and say so
 COUNTERS = ("events", "failed_stack", "ring_buffer_full", "call_map_full")
 
 _PLAIN = struct.Struct("=II4Q6Q")
-_REGISTERS = struct.Struct("=17Q")
 _NO_STACK = CapturedStack(())
 
 
@@ -43,8 +41,7 @@ def defines(spec: RunSpec, pid: int) -> dict[str, int]:
 
 class SystemCallReader:
     def __init__(self, pid: int, space: AddressSpace) -> None:
-        self._space = space
-        self._unwinder = Unwinder(pid, space)
+        self._stacks = CopiedStacks(pid, space)
 
     def read(self, record: bytes) -> SystemCall:
         number, stack_bytes, entered_ns, returned_ns, result, previous, *arguments = _PLAIN.unpack_from(record)
@@ -52,15 +49,9 @@ class SystemCallReader:
         return SystemCall(number, tuple(arguments), result, previous, entered_ns, returned_ns, stack)
 
     def close(self) -> None:
-        self._unwinder.close()
+        self._stacks.close()
 
     def _stack(self, record: bytes, stack_bytes: int) -> CapturedStack:
-        registers = _REGISTERS.unpack_from(record, _PLAIN.size)
-        start = _PLAIN.size + _REGISTERS.size
-        stack = record[start : start + stack_bytes]
-        unwound = self._unwinder.unwind(registers, stack)
-        if not unwound.is_complete and self._space.refresh():
-            # It may have led through a library that was loaded since.
-            self._unwinder.report()
-            unwound = self._unwinder.unwind(registers, stack)
-        return CapturedStack(unwound.addresses, is_truncated=not unwound.is_complete)
+        registers = REGISTERS.unpack_from(record, _PLAIN.size)
+        start = _PLAIN.size + REGISTERS.size
+        return self._stacks.captured(registers, record[start : start + stack_bytes])

@@ -83,6 +83,8 @@ def summary_text(profile: Profile) -> str:
         lines += [f"{count:>14,}  events lost: {LOSS_CAUSES[cause]}" for cause, count in lost.items()]
     if capture.get("truncated_stacks"):
         lines.append(f"{capture['truncated_stacks']:>14,}  stacks without their root: they had more frames than fit")
+    if capture.get("broken_unwinds"):
+        lines.append(f"{capture['broken_unwinds']:>14,}  stacks without their root: unwinding broke off")
     return "\n".join(lines)
 
 

@@ -41,6 +41,7 @@ class AddressSpace:
         self._target = target
         self._symbols = symbols
         self._maps_text = ""
+        self.version = 0  # grows with each change of executable mappings
         self._mappings: list[Mapping] = []  # by start, without overlap
         self._starts: list[int] = []
         self._fd_by_file: dict[tuple[int, int, int], int] = {}
@@ -61,6 +62,7 @@ class AddressSpace:
             return False
         self._merge(now)
         self._open_files(now)
+        self.version += 1
         return True
 
     def mappings(self) -> Iterator[Mapping]:
@@ -88,6 +90,9 @@ class AddressSpace:
             if mapping.file_id == file_id and mapping.start <= place < mapping.end:
                 return place
         return None
+
+    def has_code_at(self, address: int) -> bool:
+        return self._mapping_at(address) is not None
 
     def probe_path(self, mapping: Mapping) -> str | None:
         """A path by which the kernel finds this very file; None if it was deleted or replaced.

@@ -16,8 +16,7 @@ from typing import Any
 from tracer.process.address_space import AddressSpace
 
 MAX_FRAMES = 512
-_STACK_POINTER, _INSTRUCTION_POINTER = 7, 16  # DWARF numbers of x86_64
-_SOME_PLACE = 0x10000  # a stack pointer where any will do
+STACK_POINTER, INSTRUCTION_POINTER = 7, 16  # DWARF numbers of x86_64
 _GO_ON, _ABORT = 0, 1
 
 _FindElf = CFUNCTYPE(c_int, c_void_p, c_void_p, c_char_p, c_uint64, c_void_p, c_void_p)
@@ -49,12 +48,19 @@ class _ThreadCallbacks(Structure):
     ]
 
 
+Read = tuple[int, int]  # offset from the stack pointer, and the word there
+
+
 @dataclass(frozen=True, slots=True)
 class Unwound:
-    """Addresses leaf first, each inside the instruction that was under way; complete if the root was reached."""
+    """Addresses leaf first, each inside the instruction that was under way; complete if the root was reached.
+
+    It is short if more of the stack than was copied, or more frames than are taken, would have been needed.
+    """
 
     addresses: tuple[int, ...]
     is_complete: bool
+    is_short: bool = False
 
 
 class Unwinder:
@@ -67,6 +73,8 @@ class Unwinder:
         self._registers: Sequence[int] = ()
         self._stack = b""
         self._addresses: list[int] = []
+        self._is_short = False
+        self.reads: list[Read] = []  # of the last unwinding
         self._callbacks = _Callbacks(_FindElf(self._find_elf), _FindDebuginfo(lambda *_: -1), None, None)
         self._thread_callbacks = _ThreadCallbacks(
             _NextThread(self._next_thread), _GetThread(self._get_thread), _ReadMemory(self._read_memory),
@@ -94,19 +102,13 @@ class Unwinder:
 
     def unwind(self, registers: Sequence[int], stack: bytes) -> Unwound:
         """`registers` in the order of their DWARF numbers; `stack` begins at the stack pointer."""
-        self._registers, self._stack, self._addresses = registers, stack, []
-        self._has_given_thread = False
+        self._registers, self._stack, self._addresses, self.reads = registers, stack, [], []
+        self._has_given_thread = self._is_short = False
         status = _libdw().dwfl_getthread_frames(self._dwfl, self._pid, self._on_frame, None)
         if not self._addresses:
-            self._addresses.append(registers[_INSTRUCTION_POINTER])
-        return Unwound(tuple(self._addresses), is_complete=status == 0)
-
-    def caller(self, instruction: int, top: int) -> int | None:
-        """The return address at an instruction, if the word at the stack pointer is enough to find it."""
-        registers = [0] * 17
-        registers[_STACK_POINTER], registers[_INSTRUCTION_POINTER] = _SOME_PLACE, instruction
-        addresses = self.unwind(registers, top.to_bytes(8, "little")).addresses
-        return addresses[1] + 1 if len(addresses) > 1 else None
+            self._addresses.append(registers[INSTRUCTION_POINTER])
+        is_complete = status == 0
+        return Unwound(tuple(self._addresses), is_complete, is_short=self._is_short and not is_complete)
 
     def close(self) -> None:
         if self._dwfl is not None:
@@ -131,16 +133,19 @@ class Unwinder:
         return True
 
     def _read_memory(self, _dwfl: object, address: int, result: Any, _argument: object) -> bool:
-        offset = address - self._registers[_STACK_POINTER]
+        offset = address - self._registers[STACK_POINTER]
         if not 0 <= offset <= len(self._stack) - 8:
+            self._is_short = offset >= 0
             return False
-        result[0] = int.from_bytes(self._stack[offset : offset + 8], "little")
+        word = int.from_bytes(self._stack[offset : offset + 8], "little")
+        self.reads.append((offset, word))
+        result[0] = word
         return True
 
     def _set_registers(self, thread: object, _argument: object) -> bool:
         library = _libdw()
         values = (c_uint64 * len(self._registers))(*self._registers)
-        library.dwfl_thread_state_register_pc(thread, self._registers[_INSTRUCTION_POINTER])
+        library.dwfl_thread_state_register_pc(thread, self._registers[INSTRUCTION_POINTER])
         return bool(library.dwfl_thread_state_registers(thread, 0, len(values), values))
 
     def _take_frame(self, frame: object, _argument: object) -> int:
@@ -148,7 +153,10 @@ class Unwinder:
         if not _libdw().dwfl_frame_pc(frame, byref(address), byref(is_activation)):
             return _ABORT
         self._addresses.append(address.value if is_activation.value else address.value - 1)
-        return _GO_ON if len(self._addresses) < MAX_FRAMES else _ABORT
+        if len(self._addresses) < MAX_FRAMES:
+            return _GO_ON
+        self._is_short = True
+        return _ABORT
 
 
 @cache

@@ -6,8 +6,10 @@ static char pool[64 << 20] __attribute__((aligned(16)));
 static size_t used;
 
 void *malloc(size_t bytes) {
+  if (bytes >= sizeof pool)
+    return NULL;
   size_t start = __atomic_fetch_add(&used, (bytes + 31) & ~(size_t)15, __ATOMIC_RELAXED);
-  if (bytes > sizeof pool || start + bytes + 16 > sizeof pool)
+  if (start + bytes + 16 > sizeof pool)
     return NULL;
   *(size_t *)(pool + start) = bytes;
   return pool + start + 16;

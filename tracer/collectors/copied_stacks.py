@@ -1,0 +1,51 @@
+"""Copies of copied_stack.h to stacks: unwound by the tables of what is mapped at that moment."""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections.abc import Sequence
+
+from tracer.collectors.stacks import CapturedStack
+from tracer.process.address_space import AddressSpace
+from tracer.process.unwind_cache import UnwindCache
+from tracer.process.unwinder import MAX_FRAMES, Unwinder, Unwound
+
+STACK_BYTES = 16_384  # copied from the stack pointer up; deeper stacks lose their root and say so
+REGISTERS = struct.Struct("=17Q")
+_LOOK_AGAIN_S = 0.05  # code that is mapped nowhere is no reason to read the maps each time
+
+
+class CopiedStacks:
+    def __init__(self, pid: int, space: AddressSpace) -> None:
+        self._space = space
+        self._unwinder = Unwinder(pid, space)
+        self._cache = UnwindCache(self._unwinder)
+        self._version = space.version
+        self._looked_at = 0.0
+
+    def captured(self, registers: Sequence[int], stack: bytes) -> CapturedStack:
+        unwound = self._unwound(registers, stack)
+        if not unwound.is_complete and self._has_new_code(unwound.addresses[-1]):
+            unwound = self._unwound(registers, stack)
+        is_truncated = unwound.is_short and (len(stack) == STACK_BYTES or len(unwound.addresses) == MAX_FRAMES)
+        is_broken = not unwound.is_complete and not is_truncated
+        return CapturedStack(unwound.addresses, is_truncated=is_truncated, is_broken=is_broken)
+
+    def close(self) -> None:
+        self._unwinder.close()
+
+    def _unwound(self, registers: Sequence[int], stack: bytes) -> Unwound:
+        if self._version != self._space.version:
+            self._version = self._space.version
+            self._unwinder.report()
+            self._cache.clear()
+        return self._cache.unwind(registers, stack)
+
+    def _has_new_code(self, address: int) -> bool:
+        """Whether a stack that ended there led through a library that was loaded since the last look."""
+        now = time.monotonic()
+        if self._space.has_code_at(address) or now < self._looked_at + _LOOK_AGAIN_S:
+            return False
+        self._looked_at = now
+        return self._space.refresh()
