@@ -20,6 +20,8 @@ from tracer.commands import main
             "3,600 snapshots, the limit is 2,000",
         ),
         (["--pid", "1", "-o", "/no/such/directory/x"], "can't write to the directory /no/such/directory"),
+        (["--pid", "1", "--age-bands", "10"], "--age-bands is '10': an age is a whole number with s, m or h behind it"),
+        (["--pid", "1", "--collector", "brk", "--age-bands", "1m"], "--age-bands is '1m', but brk has no blocks"),
         (["--pid", "0"], "Input should be greater than or equal to 1"),
         ([], "Missing option '--pid'"),
     ],

@@ -31,6 +31,7 @@
 struct block {
   u64 bytes;
   u64 stack;
+  u64 born_ns; /* CLOCK_MONOTONIC */
 };
 
 struct call {
@@ -253,7 +254,7 @@ static __always_inline void finish(struct pt_regs *context, struct call *finishe
   if (call.has_block)
     add_freed(call.block.stack, call.block.bytes);
   count(COUNT_EVENTS);
-  struct block block = {.bytes = call.bytes, .stack = stack_key(context, call.function, call.caller)};
+  struct block block = {.bytes = call.bytes, .stack = stack_key(context, call.function, call.caller), .born_ns = bpf_ktime_get_ns()};
   add_allocated(block.stack, block.bytes);
   struct block *forgotten = blocks.lookup(&address);
   if (forgotten)
