@@ -50,10 +50,16 @@ def test_people_read_an_age_in_words():
         ({"age_bands": "25h"}, "option age_bands is 25h: the limit of an age is 24h"),
         ({"age_bands": "1m,10s"}, "option age_bands is '1m,10s': each bound must be above the one before it"),
         ({"age_bands": "1m,60s"}, "option age_bands is '1m,60s': each bound must be above the one before it"),
+        ({"older_than": "a while"}, "option older_than is 'a while': an age is a whole number"),
+        ({"older_than": "1000h"}, "option older_than is 1000h: the limit of an age is 24h"),
+        ({"min_size": "64"}, "option min_size is '64', it must be a number of bytes from 0 to"),
+        ({"min_size": -1}, "option min_size is -1, it must be a number of bytes from 0 to"),
+        ({"max_size": 1 << 63}, "option max_size is 9223372036854775808, it must be a number of bytes from 0 to"),
+        ({"min_size": 65, "max_size": 64}, "option min_size is 65 bytes, it must not be above max_size, which is 64"),
         ({"age_bands": "1s,2s,3s,4s,5s,6s,7s"}, "these are 7 bounds, the limit is 6"),
     ],
 )
-def test_what_is_no_band_of_age_is_refused_with_its_value(options, reason):
+def test_what_can_not_be_is_refused_with_its_value(options, reason):
     with pytest.raises(BadOption) as refusal:
         check_block_options("malloc", options)
 
@@ -66,3 +72,9 @@ def test_another_collector_has_no_blocks():
     ):
         check_block_options("brk", {"age_bands": "10s"})
     check_block_options("brk", {"max_stacks": 64})
+
+
+def test_filters_are_what_leaves_blocks_out():
+    assert BlockOptions.of({"age_bands": "1s", "max_stacks": 64}).filters() == {}
+    asked: dict[str, int | str] = {"older_than": "60s", "min_size": 8, "max_size": 8}
+    assert BlockOptions.of(asked).filters() == {"older_than": "1m", "min_size": 8, "max_size": 8}

@@ -40,3 +40,10 @@ def test_stacks_are_kept_apart():
 
 def test_without_live_blocks_there_is_no_stack():
     assert live(b"") == {}
+
+
+def test_blocks_that_are_not_old_enough_are_not_outstanding():
+    raw = blocks((1, ONE, 29.9), (2, ONE, 30), (4, ONE, 61), (8, OTHER, 5), (16, OTHER, -0.001))
+
+    assert live(raw, older_than="30s") == {ONE: Live(6, 2, (0, 2, 4, 0))}
+    assert live(raw, older_than="30s", age_bands="none") == {ONE: Live(6, 2)}

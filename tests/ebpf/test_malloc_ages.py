@@ -43,6 +43,15 @@ def test_the_value_types_are_those_of_the_bounds(in_two_bands):
     assert names[4:] == ["outstanding_bytes.lt3s", "outstanding_bytes.lt1h", "outstanding_bytes.older"]
 
 
+def test_only_old_blocks_are_outstanding_when_that_is_asked_for(record_twice):
+    recorded = record_twice(older_than=f"{BOUND_S}s")
+
+    assert recorded.values("keep_old") == (10_000, 10, 10_000, 10)
+    assert recorded.values("keep_young") == (0, 0, 320, 5)
+    assert recorded.ages("keep_young") == {}
+    assert recorded.capture["filters"] == {"older_than": "3s"}
+
+
 def test_bands_add_up_to_what_is_outstanding_of_every_stack_while_the_program_allocates(launch, recording_of):
     workload = launch("exchange")
     snapshots = []

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
 
-from tracer.block_options import BlockOptions
+from tracer.block_options import MAX_BYTES, BlockOptions
 from tracer.bpf.placement import Placement
 from tracer.bpf.program import HERE, KernelIds, Program
 from tracer.collectors.ages import Live, live_by_stack
@@ -97,7 +97,8 @@ class MallocCollector:
         return self._probes
 
     def facts(self) -> dict[str, object]:
-        return {"allocator": self._allocator, "notes": [*self._notes()]}
+        filters = self._options.filters()
+        return {"allocator": self._allocator, "notes": [*self._notes()], **({"filters": filters} if filters else {})}
 
     def kernel_ids(self) -> KernelIds:
         return self._program.kernel_ids()
@@ -173,6 +174,7 @@ def _defines(spec: RunSpec, pid: int, found: list[Site]) -> dict[str, int | str]
         "TARGET_TGID": pid,
         "HAS_OPERATOR_NEW": int(bool(spans)),
         "IN_OPERATOR_NEW(address)": _is_in(spans),
+        "IS_WANTED(bytes)": _is_wanted(BlockOptions.of(spec.options)),
         "MAX_FRAMES": MAX_FRAMES,
         "MAX_STACKS": option(spec, "max_stacks"),
         "MAX_BLOCKS": option(spec, "max_blocks"),
@@ -184,6 +186,13 @@ def _is_in(spans: list[range]) -> str:
     """A C expression over `address`: the addresses are known before the program is compiled."""
     tests = [f"(u64)(address)-{span.start:#x}ULL<{len(span):#x}ULL" for span in spans]
     return "(" + ("||".join(tests) or "0") + ")"
+
+
+def _is_wanted(options: BlockOptions) -> str:
+    """A C expression over `bytes`; of sizes that are not bounded it costs nothing."""
+    if options.min_bytes == 0 and options.max_bytes == MAX_BYTES:
+        return "1"
+    return f"((u64)(bytes)-{options.min_bytes}ULL<={options.max_bytes - options.min_bytes}ULL)"
 
 
 def _used_allocator(found: list[Site]) -> str:

@@ -44,8 +44,19 @@ def record(
     age_bands: Annotated[
         str | None,
         typer.Option(
-            help=f"Ages by which to tell malloc's blocks apart, or {NO_AGE_BANDS}; default: {DEFAULT_AGE_BANDS}"
+            metavar="AGES",
+            help=f"Ages by which to tell malloc's blocks apart, or {NO_AGE_BANDS}; default: {DEFAULT_AGE_BANDS}",
         ),
+    ] = None,
+    older_than: Annotated[
+        str | None,
+        typer.Option(metavar="AGE", help="Count only older blocks of malloc as outstanding, such as 30s"),
+    ] = None,
+    min_size: Annotated[
+        int | None, typer.Option(metavar="BYTES", help="Record only allocations of so many bytes or more")
+    ] = None,
+    max_size: Annotated[
+        int | None, typer.Option(metavar="BYTES", help="Record only allocations of so many bytes or fewer")
     ] = None,
 ) -> None:
     """Record memory stacks of a live process.
@@ -54,7 +65,7 @@ def record(
     Exit codes: 0 recorded, 1 not recorded, 2 wrong usage.
     """
     _check(collector, duration, snapshot_every, output)
-    asked = {"age_bands": age_bands}
+    asked = {"age_bands": age_bands, "older_than": older_than, "min_size": min_size, "max_size": max_size}
     options: dict[str, int | str] = {name: value for name, value in asked.items() if value is not None}
     _check_blocks(collector, options)
     if obstacle := abilities()[collector]:
