@@ -119,10 +119,8 @@ def age_band_named(name: str) -> ValueType | None:
     age_s = age_of(band.removeprefix("lt")) if band.startswith("lt") else None
     if age_s is None:
         return None
-    meaning = (
-        f"Bytes allocated less than {age_words(age_s)} before the snapshot and not freed yet, if in no younger band"
-    )
-    return ValueType(name, "bytes", "level", meaning)
+    age = f"less than {age_words(age_s)} before the snapshot"
+    return ValueType(name, "bytes", "level", f"Bytes allocated {age} and not freed yet, younger bands left out")
 
 
 def imported_value_type(name: str, *, is_float: bool = False, is_signed: bool = False) -> ValueType:
