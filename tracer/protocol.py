@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from tracer.block_options import COLLECTOR as BLOCK_COLLECTOR
+from tracer.block_options import OLDEST_BAND, BlockOptions, age_of, age_words, check_block_options
 from tracer.profile.model import ValueType
 
 PROTOCOL_VERSION = 1
@@ -91,7 +93,34 @@ def value_type_named(name: str, collector: str | None = None) -> ValueType:
         for value_type in table:
             if value_type.name == name:
                 return value_type
-    return imported_value_type(name)
+    band = age_band_named(name) if collector in (None, BLOCK_COLLECTOR) else None
+    return band or imported_value_type(name)
+
+
+def value_types_of(collector: str, options: Mapping[str, int | str]) -> tuple[ValueType, ...]:
+    """What a recording with these options counts; BadOption says which of them can't be."""
+    own = COLLECTORS[collector].value_types
+    if collector != BLOCK_COLLECTOR:
+        return own
+    names = [f"{_OUTSTANDING_BYTES.name}.{band}" for band in BlockOptions.of(options).band_names]
+    return (*own, *(value_type_named(name, collector) for name in names))
+
+
+def age_band_named(name: str) -> ValueType | None:
+    """The part of malloc's outstanding bytes that is of an age, such as `outstanding_bytes.lt10s`.
+
+    A name does not tell the other bands' bounds, so neither does the meaning.
+    """
+    whole, _, band = name.partition(".")
+    if whole != _OUTSTANDING_BYTES.name:
+        return None
+    if band == OLDEST_BAND:
+        return ValueType(name, "bytes", "level", "Bytes allocated before those of all younger bands and not freed yet")
+    age_s = age_of(band.removeprefix("lt")) if band.startswith("lt") else None
+    if age_s is None:
+        return None
+    age = f"less than {age_words(age_s)} before the snapshot"
+    return ValueType(name, "bytes", "level", f"Bytes allocated {age} and not freed yet, younger bands left out")
 
 
 def imported_value_type(name: str, *, is_float: bool = False, is_signed: bool = False) -> ValueType:
@@ -126,6 +155,7 @@ CAPTURE_KEYS = (
     "frames",
     "probes",  # [{"module": …, "symbol": …, "offset": …, "kind": one of PROBE_KINDS}]
     "allocator",  # file name of the module whose malloc the program calls
+    "filters",  # {option: value}: options that leave blocks out, of BlockOptions.filters
     "notes",  # [sentence]
 )
 """Keys of `Profile.capture`, written as `# capture: {json}` under the folded header. All are optional."""
@@ -180,6 +210,7 @@ class RunSpec:
             raise ValueError(f"pid is {spec.pid}, it must be positive")
         if not 0 < spec.duration_s <= MAX_DURATION_S:
             raise ValueError(f"duration is {spec.duration_s:g} s, the limit is {MAX_DURATION_S} s")
+        check_block_options(spec.collector, spec.options)
         return spec
 
 

@@ -1,4 +1,5 @@
 // The page of a comparison: two sides, one graph of their union, what changed by function, and it all in one sentence.
+import { meaningAmong } from "./age-bands.js";
 import { showCaptures, showSides } from "./compare-sides.js";
 import { copyOnClick } from "./copy.js";
 import { finding } from "./diff.js";
@@ -54,7 +55,7 @@ async function show() {
   showSides(root, comparison, type);
   showTypes(part(root, "types"), comparison.value_types, { chosen: type.name, totalOf: () => "", choose: chooseType });
   part(root, "meaning").replaceChildren(
-    element("b", {}, type.meaning),
+    element("b", {}, meaningAmong(type, comparison.value_types)),
     ", after minus before. A frame is as wide as its larger side, so nothing that vanished is missing.",
   );
   part(root, "warnings").replaceChildren(...comparison.warnings.map((words) => note("warn", "i-warn", words, "")));

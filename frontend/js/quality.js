@@ -45,6 +45,7 @@ function claimsOf(snapshot) {
   return {
     ...Object.fromEntries([...counts, ...words]),
     ...(isRecord(claimed.lost) ? { lost: claimed.lost } : {}),
+    ...(isRecord(claimed.filters) ? { filters: claimed.filters } : {}),
     notes: [claimed.notes ?? []].flat().filter((text) => typeof text === "string"),
     probes: [claimed.probes ?? []].flat().filter((probe) => typeof probe?.symbol === "string"),
   };
@@ -84,11 +85,13 @@ function figuresOf(capture, snapshot, lost, events) {
     figures.push(["truncated", formatCount(capture.truncated_stacks), "stacks"]);
   if (capture.broken_unwinds > 0) figures.push(["broken off", formatCount(capture.broken_unwinds), "stacks"]);
   if (capture.frames > 0) figures.push(["without a name", formatPercent(unresolvedShare(capture)), "of frames"]);
-  if (capture.collector === "malloc") figures.push(["", "", "every allocation counted"]);
+  if (capture.collector === "malloc") figures.push(["", "", `every allocation ${sizesOf(capture)}counted`]);
   if (!figures.length && snapshot) figures.push(["", "", "the file does not say what was lost"]);
   if (snapshot?.skipped_lines) figures.push(["skipped", formatCount(snapshot.skipped_lines), "lines"]);
   return figures;
 }
+
+const sizesOf = ({ filters = {} }) => (filters.min_size || "max_size" in filters ? "of the sizes asked for " : "");
 
 function notesOf(capture, lost) {
   const notes = lost.causes.map(

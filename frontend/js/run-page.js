@@ -1,4 +1,5 @@
 // The page of a run: follows it while it records, and shows any of its snapshots and value types as a graph.
+import { meaningAmong } from "./age-bands.js";
 import { element, part, setText } from "./dom.js";
 import { formatPercent, formatShort, formatValue } from "./format.js";
 import { followRun, socketUrlOf } from "./live.js";
@@ -163,7 +164,7 @@ function chooseType(name) {
 
 function showMeaning(type, snapshot) {
   part(root, "meaning").replaceChildren(
-    element("b", {}, type.meaning),
+    element("b", {}, meaningAmong(type, page.run.value_types)),
     `${momentOf(page.run, snapshot, type)}. ${isTracing(page.run) ? "" : readingOf(type)}`,
   );
   part(root, "negative").hidden = !type.is_signed;

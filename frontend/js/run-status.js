@@ -60,7 +60,7 @@ function showNumbers(root, run, latest, type, rate) {
 
 function showNow(root, run, latest, type) {
   const total = latest && type ? latest.totals[type.name] : null;
-  setText(part(root, "now-label"), type ? headingOf(type) : "Value now");
+  setText(part(root, "now-label"), type ? headingOf(type, run.value_types) : "Value now");
   if (total === null || total === undefined) return fill(root, "now", "–", "");
   const recent = recentChange(run, latest, type.name);
   fill(

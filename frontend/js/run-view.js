@@ -1,4 +1,5 @@
 // Reads what the site says of a run: which snapshot and payload to show, and the words of the page for its state.
+import { titleAmong } from "./age-bands.js";
 import { formatAge, formatDuration, formatPlural, titleOf } from "./format.js";
 
 export const ACTIVE_STATES = ["queued", "claimed", "recording", "ingesting"];
@@ -65,9 +66,11 @@ export function recentChange(run, snapshot, typeName) {
   return { change, words: seconds >= 59 && seconds <= 61 ? "in the last minute" : `in the last ${seconds}\u00a0s` };
 }
 
-/** "Outstanding now" and the like, for the key number of a value type. */
-export function headingOf(type) {
-  return type.name.startsWith("outstanding") ? "Outstanding now" : `${titleOf(type.name)} so far`;
+/** "Outstanding now" and the like, for the key number of a value type among those of its run. */
+export function headingOf(type, types) {
+  const title = titleAmong(type, types);
+  if (title !== titleOf(type.name)) return title;
+  return type.name.startsWith("outstanding") ? "Outstanding now" : `${title} so far`;
 }
 
 /** Words for a state: {kind of note, icon, title, text}; null where the graph speaks for itself. */

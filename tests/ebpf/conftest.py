@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -48,8 +49,18 @@ class Workload:
 
     def work(self) -> None:
         """Do the known work; on return all of it is done."""
+        self.begin()
+        self.await_done()
+
+    def begin(self) -> None:
         self._go_on()
+
+    def await_done(self) -> None:
         self._expect("done")
+
+    def is_done(self) -> bool:
+        """Whether it has said so; `await_done` then returns at once."""
+        return bool(select.select([self._process.stdout], [], [], 0)[0])
 
     def exit(self) -> None:
         self._go_on()
@@ -96,12 +107,21 @@ class Recorded:
     profile: Profile
 
     def values(self, function: str) -> tuple[Number, ...]:
-        """Sums over the stacks that pass through a function, in the order of the value types."""
-        sums = [0 for _ in self.profile.value_types]
+        """Sums over the stacks that pass through a function, in the order of the value types; without age bands."""
+        return tuple(sum for known, sum in self._sums(function).items() if "." not in known)
+
+    def ages(self, function: str) -> dict[str, Number]:
+        """Outstanding bytes of a function by age band, youngest first; bands without any are left out."""
+        prefix = "outstanding_bytes."
+        sums = self._sums(function).items()
+        return {known.removeprefix(prefix): sum for known, sum in sums if known.startswith(prefix) and sum}
+
+    def _sums(self, function: str) -> dict[str, Number]:
+        sums: dict[str, Number] = {known.name: 0 for known in self.profile.value_types}
         for stack, values in self.profile.rows():
             if function in stack:
-                sums = [old + new for old, new in zip(sums, values, strict=True)]
-        return tuple(sums)
+                sums = {name: sums[name] + new for name, new in zip(sums, values, strict=True)}
+        return sums
 
     def tails(self, function: str) -> set[tuple[str, ...]]:
         """What the function called, as it stands in the stacks."""
@@ -118,7 +138,7 @@ class Recorded:
 Record = Callable[..., Recorded]
 
 
-def recording(workload: Workload, collector: str, **options: int) -> Recording:
+def recording(workload: Workload, collector: str, **options: int | str) -> Recording:
     return start(RunSpec("r-test", collector, workload.pid, options=options))
 
 
@@ -126,7 +146,7 @@ def recording(workload: Workload, collector: str, **options: int) -> Recording:
 def record() -> Record:
     """Record the known work of a workload from before it begins until it is done."""
 
-    def recorded(workload: Workload, collector: str, **options: int) -> Recorded:
+    def recorded(workload: Workload, collector: str, **options: int | str) -> Recorded:
         with recording(workload, collector, **options) as running:
             workload.work()
             return Recorded(running.snapshot())
@@ -137,3 +157,8 @@ def record() -> Record:
 @pytest.fixture(scope="session")
 def recording_of() -> Callable[..., Recording]:
     return recording
+
+
+@pytest.fixture(scope="session")
+def by_function() -> Callable[[Profile], Recorded]:
+    return Recorded

@@ -61,7 +61,7 @@ def test_thousands_of_different_stacks_are_all_kept_apart(launch, record):
 
     counts = [values for stack, values in recorded.profile.rows() if "end" in stack]
     assert len(counts) == STACKS
-    assert all(values == [32, 2, 32, 2] for values in counts)
+    assert all(values[:4] == [32, 2, 32, 2] for values in counts)
     assert recorded.capture["lost"] == {}
 
 
@@ -132,9 +132,8 @@ def test_functions_of_a_library_that_is_loaded_later_are_named(launch, recording
         workload.exit()
         profile = recording.snapshot()
 
-    assert [values for stack, values in profile.rows() if stack[-2:] == ("keep_in_library", "malloc")] == [
-        [31 * 512, 31, 31 * 512, 31]
-    ]
+    kept = [values[:4] for stack, values in profile.rows() if stack[-2:] == ("keep_in_library", "malloc")]
+    assert kept == [[31 * 512, 31, 31 * 512, 31]]
 
 
 def test_a_program_that_becomes_another_one_is_recorded_until_then(launch, recording_of):
@@ -145,7 +144,8 @@ def test_a_program_that_becomes_another_one_is_recorded_until_then(launch, recor
         assert recording.wait(0.1)
         profile = recording.snapshot()
 
-    assert [values for stack, values in profile.rows() if "keep_before_exec" in stack] == [[41 * 64, 41, 41 * 64, 41]]
+    kept = [values[:4] for stack, values in profile.rows() if "keep_before_exec" in stack]
+    assert kept == [[41 * 64, 41, 41 * 64, 41]]
 
 
 def test_cpp_names_are_demangled_whole(launch, record):
@@ -172,7 +172,7 @@ def test_names_are_found_after_the_program_has_exited_and_its_file_is_gone(launc
         profile = recording.snapshot()
 
     assert not went_on
-    leaks = [values for stack, values in profile.rows() if "leak_cache" in stack]
+    leaks = [values[:4] for stack, values in profile.rows() if "leak_cache" in stack]
     assert leaks == [[23 * 4096, 23, 23 * 4096, 23]]
 
 

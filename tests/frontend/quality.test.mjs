@@ -33,6 +33,15 @@ test("stacks whose unwinding ended before their root are told if there are any",
   assert.deepEqual(figuresOf("many"), ["lost 0 of 5 events"]);
 });
 
+test("a capture of some sizes only does not claim every allocation", () => {
+  const figureOf = (filters) => captureQuality(snapshotOf({ collector: "malloc", filters })).figures.at(-1).at(-1);
+
+  assert.equal(figureOf({ min_size: 64 }), "every allocation of the sizes asked for counted");
+  assert.equal(figureOf({ max_size: 0 }), "every allocation of the sizes asked for counted");
+  assert.equal(figureOf({ older_than: "30s" }), "every allocation counted");
+  assert.equal(figureOf("none"), "every allocation counted");
+});
+
 test("losses are told by cause, in a banner that is red above one per cent", () => {
   const quality = captureQuality(snapshotOf({ events: 970, lost: { ring_buffer_full: 10, stack_map_full: 20 } }));
 

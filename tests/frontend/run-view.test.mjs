@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import {
   filled,
+  headingOf,
   mergeRun,
   momentOf,
   nextSnapshotS,
@@ -110,4 +111,13 @@ test("each state has its words, and says what was kept", () => {
     "line 3 is 17 MB long",
   );
   assert.equal(stateNote(run({ state: "ready" })), null);
+});
+
+test("the key number is headed by what it counts, and by its age", () => {
+  const types = ["outstanding_bytes", "allocated_bytes", "outstanding_bytes.lt10s"].map((name) => ({ ...type, name }));
+
+  assert.deepEqual(
+    types.map((each) => plain(headingOf(each, types))),
+    ["Outstanding now", "Allocated bytes so far", "Outstanding bytes, under 10 s"],
+  );
 });

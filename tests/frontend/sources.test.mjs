@@ -10,6 +10,7 @@ const importsOf = (text) => [...text.matchAll(/from "\.\/([\w-]+\.js)"/g)].map((
 
 // Modules that compute; all others touch the page.
 const PURE = [
+  "age-bands.js",
   "allocators.js",
   "diff.js",
   "draw-list.js",

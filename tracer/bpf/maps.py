@@ -45,6 +45,12 @@ class Map:
             self.fd, key_bytes=self.key_bytes, value_bytes=self.value_bytes, max_entries=self.max_entries
         )
 
+    def values(self) -> memoryview:
+        """Of all entries, one behind the other."""
+        return syscalls.lookup_values(
+            self.fd, key_bytes=self.key_bytes, value_bytes=self.value_bytes, max_entries=self.max_entries
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Counters:

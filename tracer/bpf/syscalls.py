@@ -64,7 +64,19 @@ def update(map_fd: int, key: bytes, value: bytes) -> None:
 
 
 def lookup_all(map_fd: int, *, key_bytes: int, value_bytes: int, max_entries: int) -> Iterator[tuple[bytes, bytes]]:
-    """All entries of a hash map; one call copies it whole, so the buffers are as large as the map may be."""
+    """All entries of a hash map, as they were in one reading."""
+    keys, values = _copy(map_fd, key_bytes=key_bytes, value_bytes=value_bytes, max_entries=max_entries)
+    for key, value in zip(range(0, len(keys), key_bytes), range(0, len(values), value_bytes), strict=True):
+        yield bytes(keys[key : key + key_bytes]), bytes(values[value : value + value_bytes])
+
+
+def lookup_values(map_fd: int, *, key_bytes: int, value_bytes: int, max_entries: int) -> memoryview:
+    """The values of a hash map, one behind the other: a million of them should not become a million objects."""
+    return _copy(map_fd, key_bytes=key_bytes, value_bytes=value_bytes, max_entries=max_entries)[1]
+
+
+def _copy(map_fd: int, *, key_bytes: int, value_bytes: int, max_entries: int) -> tuple[memoryview, memoryview]:
+    """Keys and values; one call copies a map whole, so the buffers are as large as the map may be."""
     keys = ctypes.create_string_buffer(key_bytes * max_entries)
     values = ctypes.create_string_buffer(value_bytes * max_entries)
     cursor = ctypes.create_string_buffer(8)
@@ -75,10 +87,7 @@ def lookup_all(map_fd: int, *, key_bytes: int, value_bytes: int, max_entries: in
     with suppress(FileNotFoundError):  # it says that this was the last batch
         _bpf(_MAP_LOOKUP_BATCH, attributes)
     (count,) = struct.unpack_from("=I", attributes, 32)
-    key_view, value_view = memoryview(keys), memoryview(values)
-    for index in range(count):
-        key = bytes(key_view[index * key_bytes : (index + 1) * key_bytes])
-        yield key, bytes(value_view[index * value_bytes : (index + 1) * value_bytes])
+    return memoryview(keys)[: count * key_bytes], memoryview(values)[: count * value_bytes]
 
 
 # --- programs, links, perf events -------------------------------------------------------------------------------------

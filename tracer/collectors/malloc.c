@@ -17,7 +17,8 @@
  * It cannot see memory that a program takes from the system without these functions, pools carved out of one
  * block, and blocks that were allocated before the recording.
  *
- * Defines: IN_WRAPPER(address), HAS_OPERATOR_NEW, MAX_BLOCKS, MAX_STACKS, MAX_CALLS, and those of target.h and stacks.h.
+ * Defines: IN_WRAPPER(address), HAS_OPERATOR_NEW, IS_WANTED(bytes), MAX_BLOCKS, MAX_STACKS, MAX_CALLS, and those of target.h
+ * and stacks.h.
  */
 
 /* What the probe's cookie says of a function, low byte first: its number, then the position of each argument that
@@ -35,6 +36,7 @@
 struct block {
   u64 bytes;
   u64 stack;
+  u64 born_ns; /* CLOCK_MONOTONIC */
 };
 
 struct call {
@@ -304,6 +306,16 @@ static __always_inline u64 key_of_call(struct pt_regs *context, struct call *cal
   return call->has_frame_pointer ? wrapper_stack_key(call) : stack_key(context, call->function, call->caller);
 }
 
+/* A block that we believed to live at an address which the allocator has just given out: it was freed by a function that
+ * we don't know. */
+static __always_inline void forget(u64 address) {
+  struct block *forgotten = blocks.lookup(&address);
+  if (!forgotten)
+    return;
+  add_freed(forgotten->stack, forgotten->bytes);
+  blocks.delete(&address);
+}
+
 static __always_inline void finish(struct pt_regs *context, struct call *finished) {
   struct call call = *finished;
   u64 address = resulting_block(context, &call);
@@ -313,8 +325,13 @@ static __always_inline void finish(struct pt_regs *context, struct call *finishe
   }
   if (call.has_block)
     add_freed(call.block.stack, call.block.bytes);
+  /* Not earlier: until its return, the outermost call keeps those inside it, of another size perhaps, from counting. */
+  if (!IS_WANTED(call.bytes)) {
+    forget(address);
+    return;
+  }
   count(COUNT_EVENTS);
-  struct block block = {.bytes = call.bytes, .stack = key_of_call(context, &call)};
+  struct block block = {.bytes = call.bytes, .stack = key_of_call(context, &call), .born_ns = bpf_ktime_get_ns()};
   add_allocated(block.stack, block.bytes);
   struct block *forgotten = blocks.lookup(&address);
   if (forgotten)

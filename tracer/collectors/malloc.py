@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import struct
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
 
+from tracer.block_options import MAX_BYTES, BlockOptions
 from tracer.bpf.placement import Placement
 from tracer.bpf.program import HERE, KernelIds, Program
+from tracer.collectors.ages import Live, live_by_stack
 from tracer.collectors.allocators import LEAVES, Site, sites, without_probe_path
 from tracer.collectors.collector import Probe
 from tracer.collectors.errors import CollectorError
@@ -40,6 +43,8 @@ _FUNCTIONS: dict[str, Callable[[Site], bool]] = {
 class MallocCollector:
     def __init__(self, spec: RunSpec, target: Target, space: AddressSpace) -> None:
         self._pid = target.pid
+        self._options = BlockOptions.of(spec.options)
+        self._nothing_live = Live(0, 0, (0,) * len(self._options.band_names))
         found = list(sites(space))
         if not any(site.allocator for site in found):
             raise CollectorError(
@@ -72,16 +77,28 @@ class MallocCollector:
         return self._program.counters()
 
     def values(self) -> Iterator[tuple[CapturedStack, tuple[int, ...]]]:
-        for key, sums in self._program.map("totals").entries():
+        # Blocks first: those of a reading are then among what has been allocated by the time the totals are read.
+        live = self._live_by_stack() if self._options.needs_ages else None
+        for raw_key, sums in self._program.map("totals").entries():
             allocated_bytes, allocated, freed_bytes, freed = struct.unpack("=4Q", sums)
-            outstanding = allocated_bytes - freed_bytes, allocated - freed
-            yield self._stacks[int.from_bytes(key, "little")], (*outstanding, allocated_bytes, allocated)
+            key = int.from_bytes(raw_key, "little")
+            if live is None:
+                outstanding = Live(allocated_bytes - freed_bytes, allocated - freed)
+            else:
+                outstanding = live.get(key, self._nothing_live)
+            flows = allocated_bytes, allocated
+            yield self._stacks[key], (outstanding.bytes, outstanding.objects, *flows, *outstanding.bytes_by_band)
+
+    def _live_by_stack(self) -> dict[int, Live]:
+        now_ns = time.monotonic_ns()
+        return live_by_stack(self._program.map("blocks").values(), self._options, now_ns)
 
     def probes(self) -> list[Probe]:
         return self._probes
 
     def facts(self) -> dict[str, object]:
-        return {"allocator": self._allocator, "notes": [*self._notes()]}
+        filters = self._options.filters()
+        return {"allocator": self._allocator, "notes": [*self._notes()], **({"filters": filters} if filters else {})}
 
     def kernel_ids(self) -> KernelIds:
         return self._program.kernel_ids()
@@ -157,6 +174,7 @@ def _defines(spec: RunSpec, pid: int, found: list[Site]) -> dict[str, int | str]
         "TARGET_TGID": pid,
         "HAS_OPERATOR_NEW": int(any(site.allocator and site.allocator.is_new for site in wrappers)),
         "IN_WRAPPER(address)": _is_in([site.span for site in wrappers]),
+        "IS_WANTED(bytes)": _is_wanted(BlockOptions.of(spec.options)),
         "MAX_FRAMES": MAX_FRAMES,
         "MAX_STACKS": option(spec, "max_stacks"),
         "MAX_BLOCKS": option(spec, "max_blocks"),
@@ -168,6 +186,13 @@ def _is_in(spans: list[range]) -> str:
     """A C expression over `address`: the addresses are known before the program is compiled."""
     tests = [f"(u64)(address)-{span.start:#x}ULL<{len(span):#x}ULL" for span in spans]
     return "(" + ("||".join(tests) or "0") + ")"
+
+
+def _is_wanted(options: BlockOptions) -> str:
+    """A C expression over `bytes`; of sizes that are not bounded it costs nothing."""
+    if options.min_bytes == 0 and options.max_bytes == MAX_BYTES:
+        return "1"
+    return f"((u64)(bytes)-{options.min_bytes}ULL<={options.max_bytes - options.min_bytes}ULL)"
 
 
 def _used_allocator(found: list[Site]) -> str:

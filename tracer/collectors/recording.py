@@ -18,7 +18,7 @@ from tracer.collectors.options import check_options
 from tracer.process.address_space import AddressSpace
 from tracer.process.target import Target, TargetError
 from tracer.profile.model import Profile
-from tracer.protocol import COLLECTORS, RunSpec
+from tracer.protocol import RunSpec, value_types_of
 from tracer.symbols.cache import SymbolCache
 
 _REFRESH_EVERY_S = 0.5  # what is mapped and gone between two looks keeps no names
@@ -43,7 +43,7 @@ class Recording:
             raise CollectorError(f"unknown collector {spec.collector!r}, there is {', '.join(registry.MODULES)}")
         check_options(spec)
         self.spec = spec
-        self.value_types = COLLECTORS[spec.collector].value_types
+        self.value_types = value_types_of(spec.collector, spec.options)
         self._resources = ExitStack()
 
     def __enter__(self) -> Recording:

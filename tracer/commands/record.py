@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -14,6 +14,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from tracer.block_options import DEFAULT_AGE_BANDS, NO_AGE_BANDS, BadOption, check_block_options
 from tracer.collectors import CollectorError
 from tracer.collectors.ability import abilities
 from tracer.collectors.session import Listener, Outcome, run_session
@@ -40,6 +41,23 @@ def record(
     ] = False,
     max_stacks: Annotated[int, typer.Option(help="Stacks to keep apart, 1 kB of locked memory each")] = 16_384,
     max_blocks: Annotated[int, typer.Option(help="Live blocks of malloc to follow, 96 bytes each")] = 1 << 20,
+    age_bands: Annotated[
+        str | None,
+        typer.Option(
+            metavar="AGES",
+            help=f"Ages by which to tell malloc's blocks apart, or {NO_AGE_BANDS}; default: {DEFAULT_AGE_BANDS}",
+        ),
+    ] = None,
+    older_than: Annotated[
+        str | None,
+        typer.Option(metavar="AGE", help="Count only older blocks of malloc as outstanding, such as 30s"),
+    ] = None,
+    min_size: Annotated[
+        int | None, typer.Option(metavar="BYTES", help="Record only allocations of so many bytes or more")
+    ] = None,
+    max_size: Annotated[
+        int | None, typer.Option(metavar="BYTES", help="Record only allocations of so many bytes or fewer")
+    ] = None,
 ) -> None:
     """Record memory stacks of a live process.
 
@@ -47,11 +65,14 @@ def record(
     Exit codes: 0 recorded, 1 not recorded, 2 wrong usage.
     """
     _check(collector, duration, snapshot_every, output)
+    asked = {"age_bands": age_bands, "older_than": older_than, "min_size": min_size, "max_size": max_size}
+    options: dict[str, int | str] = {name: value for name, value in asked.items() if value is not None}
+    _check_blocks(collector, options)
     if obstacle := abilities()[collector]:
         _fail(obstacle)
+    options |= {"max_stacks": max_stacks, "max_blocks": max_blocks}
     spec = RunSpec(
-        "", collector, pid, duration_s=duration, snapshot_every_s=snapshot_every,
-        options={"max_stacks": max_stacks, "max_blocks": max_blocks},
+        "", collector, pid, duration_s=duration, snapshot_every_s=snapshot_every, options=options
     )  # fmt: skip
     writer = _Writer(output, keeps_snapshots=snapshot_every > 0)
     with _asked_to_stop() as should_stop, view_of(spec, sys.stderr) as view:
@@ -82,6 +103,13 @@ def _check_interval(duration: float, snapshot_every: float, output: Path | None)
         raise typer.BadParameter(
             f"that would be {duration / snapshot_every:,.0f} snapshots, the limit is {MAX_SNAPSHOTS:,}"
         )
+
+
+def _check_blocks(collector: str, options: Mapping[str, int | str]) -> None:
+    try:
+        check_block_options(collector, options)
+    except BadOption as error:
+        raise typer.BadParameter(f"--{error.name.replace('_', '-')} is {error.reason}") from None
 
 
 class _Writer:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from tracer import protocol
 from webapp.runs.models import Run, Snapshot
 from webapp.runs.runview import collector_title
 from webapp.teams.models import Viewer
@@ -90,10 +91,23 @@ def _why_not(run: Run, snapshot: Snapshot | None) -> str:
 
 
 def common_value_types(before: Side, after: Side) -> list[str]:
-    """Names that both sides have, in the order of the first."""
-    there = {row["name"] for row in after.snapshot.value_types}
-    return [row["name"] for row in before.snapshot.value_types if row["name"] in there]
+    """Names that both sides have, in the order of the first.
+
+    Bands of age only if both have the same ones: where one begins, its name does not tell.
+    """
+    there = _value_type_names(after)
+    found = [name for name in _value_type_names(before) if name in there]
+    has_same_bands = _bands(_value_type_names(before)) == _bands(there)
+    return found if has_same_bands else [name for name in found if name not in _bands(found)]
+
+
+def _value_type_names(side: Side) -> list[str]:
+    return [row["name"] for row in side.snapshot.value_types]
+
+
+def _bands(value_types: list[str]) -> list[str]:
+    return [name for name in value_types if protocol.age_band_named(name)]
 
 
 def names(side: Side) -> str:
-    return ", ".join(row["name"] for row in side.snapshot.value_types)
+    return ", ".join(_value_type_names(side))

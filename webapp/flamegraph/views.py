@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
 from tracer.profile.formats.unpack import packed_as
+from webapp.flamegraph.filters import filter_words
 from webapp.flamegraph.serving import packed_response, quoted, signed_in
 from webapp.runs.models import Payload, Run, Snapshot
 from webapp.runs.views import may_delete
@@ -26,13 +27,14 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
     """The page of a run in any state; the graph is filled in by JavaScript."""
     runs = Run.objects.visible_to(request.user).for_view().select_related("project__team")
     found = get_object_or_404(runs, run_id=run_id)
-    snapshots = list(found.snapshots.only("seq", "run", "revision", "value_types"))
+    snapshots = list(found.snapshots.only("seq", "run", "revision", "value_types", "capture"))
     context = {
         "run": found,
         "project": found.project,
         "is_preview": found.project is None,
         "can_record": found.project is not None and found.project.allows(request.user, Role.MEMBER),
         "can_delete": may_delete(found, person(request)),
+        "filters": filter_words(found, snapshots),
         "received": snapshots[-DOWNLOADS_OFFERED:],
         "run_api_url": f"/api/v1/runs/{found.run_id}",
         "preload_url": preload_url(found, snapshots),

@@ -9,6 +9,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from tracer import protocol
+from tracer.block_options import BLOCK_OPTIONS, BadOption, check_block_options
 from webapp.hosts.abilities import abilities_of, key_of
 from webapp.hosts.models import Host
 from webapp.runs.listing import BadFilter, parse_label
@@ -61,6 +62,11 @@ class NewRunForm(AboutForm):
     own_duration = forms.FloatField(required=False, error_messages={"invalid": "Enter a number of seconds."})
     snapshot_every = forms.FloatField(required=False, error_messages={"invalid": "Enter a number of seconds."})
 
+    age_bands = forms.CharField(required=False, max_length=60)
+    older_than = forms.CharField(required=False, max_length=20)
+    min_size = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of bytes."})
+    max_size = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of bytes."})
+
     def __init__(self, *args: Any, host: Host, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.host = host
@@ -95,7 +101,22 @@ class NewRunForm(AboutForm):
             raise ValidationError(f"{self.host.name} does not report now, so nothing can be recorded there.")
         if "duration" in data:
             self._clean_times(data)
+        if "collector" in data:
+            self._clean_options(data)
         return data
+
+    def _clean_options(self, data: dict[str, Any]) -> None:
+        """Those that were filled in, as the run spec has them."""
+        data["options"] = {name: data[name] for name in BLOCK_OPTIONS if data.get(name) not in ("", None)}
+        try:
+            check_block_options(data["collector"], data["options"])
+        except BadOption as error:
+            self.add_error(error.name, f"This is {error.reason}.")
+
+    @property
+    def has_options(self) -> bool:
+        """Whether more than the usual is asked for, or wrong: that must not be hidden."""
+        return any(self[name].value() not in ("", None) or self[name].errors for name in BLOCK_OPTIONS)
 
     def _clean_times(self, data: dict[str, Any]) -> None:
         duration_s = self._duration_s(data)

@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 
 from tracer import protocol
+from tracer.block_options import BLOCK_OPTIONS
 from webapp.hosts.abilities import key_of, processes_of
 from webapp.hosts.models import Host
 from webapp.runs import states
@@ -59,7 +60,9 @@ def _form(request: HttpRequest, host: Host | None, old: Run | None) -> NewRunFor
     return NewRunForm(host=host, initial=_initial(request, host, old))
 
 
-FROM_LINK = ("process", "collector", "duration", "own_duration", "snapshot_every", "service", "deploy", "labels")
+FROM_LINK = (
+    "process", "collector", "duration", "own_duration", "snapshot_every", "service", "deploy", "labels", *BLOCK_OPTIONS,
+)  # fmt: skip
 
 
 def _initial(request: HttpRequest, host: Host, old: Run | None) -> dict[str, Any]:
@@ -88,6 +91,7 @@ def _as_before(old: Run, host: Host) -> dict[str, Any]:
         "service": old.service,
         "deploy": old.deploy,
         "labels": ", ".join(f"{key}={text}" for key, text in old.labels.items()),
+        **{name: value for name, value in old.spec.get("options", {}).items() if name in BLOCK_OPTIONS},
     }
 
 
@@ -104,6 +108,7 @@ def _record(project: Project, request: HttpRequest, host: Host, form: NewRunForm
         service=data["service"],
         deploy=data["deploy"],
         labels=data["labels"],
+        options=data["options"],
     )
     return run.run_id
 

@@ -67,6 +67,29 @@ def test_a_value_type_that_one_side_lacks_falls_back_with_a_warning(ci: Any, two
     assert view["warnings"] == ["calls is not on both sides; outstanding_bytes is shown."]
 
 
+def _with_bands(*bands: str) -> bytes:
+    names = " ".join(["outstanding_bytes", *(f"outstanding_bytes.{band}" for band in bands)])
+    head = f'# memflame-folded 1\n# values: {names}\n# capture: {{"collector": "malloc"}}\n'
+    return f"{head}main;leak 100 100{' 0' * (len(bands) - 1)}\n".encode()
+
+
+@pytest.mark.parametrize(
+    ("bands", "common"),
+    [
+        (("lt10s", "older"), ["outstanding_bytes", "outstanding_bytes.lt10s", "outstanding_bytes.older"]),
+        (("lt10s", "lt1m", "older"), ["outstanding_bytes"]),
+    ],
+)
+def test_bands_of_age_are_compared_with_the_same_bands_only(
+    bands: tuple[str, ...], common: list[str], ci: Any, uploaded_run: Callable[..., Run]
+) -> None:
+    before, after = uploaded_run(_with_bands("lt10s", "older")), uploaded_run(_with_bands(*bands))
+
+    view = ci.get(f"/compare/{before.run_id}/{after.run_id}").json()
+
+    assert [row["name"] for row in view["value_types"]] == common
+
+
 def test_the_trees_are_merged_once(
     ci: Any, two_runs: Runs, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:

@@ -6,6 +6,7 @@ import gzip
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
@@ -104,3 +105,44 @@ def test_a_run_of_many_snapshots_costs_no_more_queries(
 
     with django_assert_num_queries(10):  # session, user, run, 2 x 2 for the role, snapshots, payload, projects
         client.get(f"/runs/{run.run_id}")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"older_than": "30s"}, ["only blocks older than 30\u00a0s"]),
+        ({"min_size": 64, "max_size": 4096}, ["only blocks of 64\u00a0B to 4.0\u00a0kB"]),
+        ({"min_size": 64}, ["only blocks of 64\u00a0B and more"]),
+        ({"max_size": 0}, ["only blocks of up to 0\u00a0B"]),
+        ({"age_bands": "1m", "max_stacks": 64}, []),
+    ],
+)
+def test_blocks_that_were_left_out_are_said_beside_the_other_facts(
+    options: dict[str, Any], words: list[str], story: Any, as_user: AsUser, queued_run: Callable[..., Run]
+) -> None:
+    response = as_user(story.alice).get(f"/runs/{queued_run(options=options).run_id}")
+
+    assert response.context["filters"] == words
+    assert all(f"<dd>{text}</dd>" in response.content.decode() for text in words)
+
+
+@pytest.mark.parametrize(
+    ("claim", "words"),
+    [
+        ('{"older_than": "1m"}', ["only blocks older than 1\u00a0min"]),
+        ('{"older_than": "<b>"}', []),
+        ('{"min_size": [1]}', []),
+        ("7", []),
+    ],
+)
+def test_an_upload_says_what_its_capture_says_of_blocks_left_out(
+    claim: str, words: list[str], story: Any, as_user: AsUser, uploaded_run: Callable[..., Run]
+) -> None:
+    head = (
+        f'# memflame-folded 1\n# values: outstanding_bytes\n# capture: {{"collector": "malloc", "filters": {claim}}}\n'
+    )
+    run = uploaded_run(f"{head}main;leak 1\n".encode())
+
+    response = as_user(story.alice).get(f"/runs/{run.run_id}")
+
+    assert response.context["filters"] == words

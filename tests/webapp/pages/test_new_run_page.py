@@ -45,6 +45,21 @@ def test_it_queues_the_run_that_was_asked_for_and_shows_it(
     assert run.expected_snapshots == 10
 
 
+def test_options_that_are_filled_in_are_those_of_the_run(
+    story: Any, live_host: Host, as_user: Callable[[User], Client]
+) -> None:
+    options = {"age_bands": "30s,5m", "older_than": "30s", "min_size": "64", "max_size": ""}
+
+    as_user(story.bob).post(NEW_RUN, filled_in(live_host, **options))
+
+    assert Run.objects.get().spec["options"] == {"age_bands": "30s,5m", "older_than": "30s", "min_size": 64}
+
+
+def test_more_options_are_folded_away_until_one_is_used(story: Any, live_host: Host, get: Callable[..., Any]) -> None:
+    assert "open" not in get(story.bob, NEW_RUN).one("details", class_="options").attributes
+    assert "open" in get(story.bob, f"{NEW_RUN}?older_than=30s").one("details", class_="options").attributes
+
+
 @pytest.mark.parametrize(
     ("times", "expected"),
     [
@@ -86,6 +101,16 @@ def test_it_takes_about_ten_snapshots_unless_told_otherwise(
         ({"labels": "load"}, "label is 'load', it must be key=value. Separate labels by commas."),
         ({"labels": "a=" + "x" * 201}, "The label “a” is too long: 60 characters, and 200 of value, are the limit."),
         ({"labels": ",".join(f"k{n}=v" for n in range(21))}, "These are 21 labels, the limit is 20."),
+        ({"older_than": "soon"}, "This is 'soon': an age is a whole number with s, m or h behind it, such as 30s."),
+        ({"older_than": "48h"}, "This is 48h: the limit of an age is 24h."),
+        ({"age_bands": "1m,10s"}, "This is '1m,10s': each bound must be above the one before it."),
+        ({"min_size": "many"}, "Enter a whole number of bytes."),
+        ({"min_size": "-1"}, "This is -1, it must be a number of bytes from 0 to"),
+        ({"min_size": "65", "max_size": "64"}, "This is 65 bytes, it must not be above max_size, which is 64."),
+        (
+            {"collector": "brk", "older_than": "30s"},
+            "This is '30s', but brk has no blocks: leave it out",
+        ),
         ({"service": "a\tb"}, "This holds a control character"),
         ({"service": "x" * 101}, "at most 100 characters"),
     ],
@@ -244,6 +269,13 @@ def test_record_again_asks_for_the_same_once_more(repeated: Callable[..., Any]) 
     assert checked_in(page) == {"4711-1234", "brk", "600"}
     filled = [page.one("input", name=name).attributes["value"] for name in ("service", "deploy", "labels")]
     assert filled == ["search", "v1", "a=1, b=2"]
+
+
+def test_record_again_keeps_the_options(repeated: Callable[..., Any]) -> None:
+    page = repeated(collector="malloc", options={"older_than": "30s", "max_size": 512, "max_stacks": 64})
+
+    filled = [page.one("input", name=name).attributes["value"] for name in ("older_than", "max_size", "min_size")]
+    assert filled == ["30s", "512", ""]
 
 
 def test_record_again_keeps_a_length_of_its_own(repeated: Callable[..., Any]) -> None:

@@ -1,0 +1,35 @@
+"""The options of a run that left blocks out, to words: what is not in a graph must be said beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tracer.block_options import MAX_BYTES, BadOption, BlockOptions
+from webapp.runs.models import Run, Snapshot
+from webapp.runs.templatetags.numbers import size, span
+
+
+def filter_words(run: Run, snapshots: list[Snapshot]) -> list[str]:
+    """Of a recording by what was asked for, of an upload by what its newest snapshot says of itself."""
+    options = run.spec.get("options", {}) if run.spec else _claimed(snapshots)
+    try:
+        return list(_words(BlockOptions.of(options)))
+    except BadOption:
+        return []  # a file claims what no recording could have had
+
+
+def _claimed(snapshots: list[Snapshot]) -> Mapping[str, Any]:
+    claimed = snapshots[-1].capture.get("filters") if snapshots else None
+    return claimed if isinstance(claimed, dict) else {}
+
+
+def _words(options: BlockOptions) -> Iterator[str]:
+    if options.older_than_s:
+        yield f"only blocks older than {span(options.older_than_s)}"
+    if options.min_bytes and options.max_bytes < MAX_BYTES:
+        yield f"only blocks of {size(options.min_bytes)} to {size(options.max_bytes)}"
+    elif options.min_bytes:
+        yield f"only blocks of {size(options.min_bytes)} and more"
+    elif options.max_bytes < MAX_BYTES:
+        yield f"only blocks of up to {size(options.max_bytes)}"
