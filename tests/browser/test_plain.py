@@ -20,6 +20,9 @@ FOLDED = (
     + "main;a;a;a;operator new(unsigned long);malloc 1234567 3\nmain;free_all 0 2\n"
 )
 
+PARTS = ["title", "finding", "change", "change-share", "change-parts", "warnings", "count"]
+PARTS += [f"{side}-{part}" for side in ("before", "after") for part in ("total", "deploy", "facts", "run")]
+
 
 @pytest.fixture
 def plain(browser: Browser, site: tuple[LiveSite, Story]) -> Iterator[Page]:
@@ -82,3 +85,21 @@ def test_its_value_types_and_columns_are_links_which_a_browser_with_script_under
     signed_in.wait_for_selector("html[data-viewer=ready]")
     expect(signed_in.locator("[data-shown]").first).to_have_attribute("data-shown", "allocated_objects@1")
     assert rows(signed_in)[:12] == rows(plain)[:12]
+
+
+def test_a_comparison_has_the_same_finding_and_table_with_and_without_script(
+    plain: Page, signed_in: Page, site: tuple[LiveSite, Story]
+) -> None:
+    before = upload(site, FOLDED)
+    after = upload(site, FOLDED + "main;a;fresh;malloc 5000000 2\nmain;serve;f3;g3;calloc 100 1\n")
+    address = f"/compare{before.removeprefix('/runs')}{after.removeprefix('/runs')}"
+    plain.goto(address)
+    expect(plain.locator("[data-part=functions] tbody tr").first).to_contain_text("fresh")
+    signed_in.goto(address)
+    signed_in.wait_for_selector("html[data-viewer=ready]")
+    signed_in.get_by_role("button", name="Show all", exact=True).click()
+
+    assert rows(plain) == rows(signed_in)
+    for part in PARTS:
+        texts = [page.locator(f"[data-part={part}]").text_content() for page in (plain, signed_in)]
+        assert texts[0] == texts[1], part
