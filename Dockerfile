@@ -22,7 +22,7 @@ RUN useradd --system --uid 10001 memflame \
 ENV MEMFLAME_DATA=/data MEMFLAME_STATIC=/opt/static
 USER memflame
 EXPOSE 8000
-CMD ["python", "-m", "uvicorn", "webapp.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--no-server-header"]
+CMD ["python", "-m", "uvicorn", "webapp.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--no-server-header", "--ws-max-size", "65536"]
 
 FROM base AS tracer
 RUN apt-get update -qq \

@@ -1,8 +1,9 @@
 // Counts what allocator functions hold as their callers': the last frame of each heap stack is malloc, and says nothing.
+// tracer/profile/tree/allocators.py does the same for pages without script; tests hold both to one list and rule.
 
 const ALLOCATORS = new RegExp(
-  "^(__libc_|__GI_|__GI___|__|_int_)?(malloc|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign|valloc|pvalloc" +
-    "|mmap|mmap64|mremap|brk|sbrk)$" +
+  "^(__libc_|__GI_|__GI___|__|_int_)?(malloc|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign" +
+    "|valloc|pvalloc|mallocx|rallocx|mmap|mmap64|mremap|brk|sbrk)$" +
     "|^(strdup|strndup|wcsdup|v?asprintf|getline|getdelim)$" +
     "|^(sysmalloc|__default_morecore|tcache_init|_mid_memalign)$" +
     "|^operator new(\\[\\])?($|\\()|^_Zn[wa]m",

@@ -35,7 +35,8 @@ async function start() {
 }
 
 function applyAddress() {
-  const state = readState(location.hash);
+  // A link of the page without script says in its query what the fragment says otherwise.
+  const state = readState(location.hash || location.search.replace("?", "#"));
   viewer.apply(state);
   if (state.sort) table.setSort(state.sort);
   page.type = state.type;

@@ -44,14 +44,19 @@ const page = { run: null, type: "", seq: 0, follows: true, drawn: "", rate: null
 start();
 
 async function start() {
-  applyAddress(readState(location.hash));
-  addEventListener("popstate", () => (applyAddress(readState(location.hash)), refresh()));
+  applyAddress(stateOfAddress());
+  addEventListener("popstate", () => (applyAddress(stateOfAddress()), refresh()));
   try {
     await take(await fetchRun());
   } catch (error) {
     setText(part(root, "problem"), error.message);
     part(root, "problem").hidden = false;
   }
+}
+
+// A link of the page without script says in its query what the fragment says otherwise.
+function stateOfAddress() {
+  return readState(location.hash || location.search.replace("?", "#"));
 }
 
 async function fetchRun() {

@@ -12,7 +12,7 @@ const MORE_ROWS = 500;
  * text or an element. `onRow(name)` is called for a row, `onSort(sort)` for a head; `note` ends the count.
  */
 export function bindTable({ table, filter, count, more }, { columns, note, sort, onRow, onSort }) {
-  const state = { rows: [], sort, shown: FIRST_ROWS, scale: {}, selected: "" };
+  const state = { rows: [], sort, shown: FIRST_ROWS, scale: {}, selected: "", isFilled: false };
   const head = table.tHead ?? table.createTHead();
   const body = table.tBodies[0] ?? table.createTBody();
 
@@ -52,6 +52,7 @@ export function bindTable({ table, filter, count, more }, { columns, note, sort,
   }
 
   function drawBody() {
+    if (!state.isFilled) return;
     const kept = arrangeRows(state.rows, { filter: filter.value, sort: state.sort });
     const shown = kept.slice(0, state.shown);
     select(body)
@@ -96,12 +97,15 @@ export function bindTable({ table, filter, count, more }, { columns, note, sort,
     state.shown += MORE_ROWS;
     drawBody();
   });
+  // The rows that the page came with stay until the first of the Worker, unless the fragment names others.
+  if (location.hash) body.replaceChildren();
   drawHead();
   return {
     setSort,
     sort: () => state.sort,
     show(rows, scale) {
-      Object.assign(state, { rows, scale });
+      if (!state.isFilled) body.replaceChildren();
+      Object.assign(state, { rows, scale, isFilled: true });
       table.dataset.rows = rows.length;
       drawBody();
     },

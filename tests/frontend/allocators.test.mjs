@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import test from "node:test";
 import { foldAllocators, isAllocator } from "../../frontend/js/allocators.js";
 import { decode } from "../../frontend/js/fgb2.js";
 import { layoutTree, selfOf } from "../../frontend/js/layout.js";
+import { arrangeRows, functionRows, functionValues } from "../../frontend/js/top-table.js";
 import { encodeStacks } from "./encode.mjs";
 import { nodeOf } from "./trees.mjs";
 
@@ -48,11 +50,29 @@ test("faults inside an allocator are its own", () => {
   assert.deepEqual(folded, []);
 });
 
+// Python makes the table of pages without script by the same list and rule.
+const { allocators, others, graphs } = JSON.parse(
+  readFileSync(new URL("../view/allocators.json", import.meta.url), "utf8"),
+);
+
 test("names that only look like allocators are functions like others", () => {
-  for (const name of ["my_malloc", "malloc_stats", "Pool::malloc", "operator new_thing", "brks", "my_strdup", "getlines"])
-    assert.ok(!isAllocator(name), name);
-  for (const name of ["malloc", "__libc_calloc", "operator new[](unsigned long)", "mmap64", "__brk", "_int_malloc"])
-    assert.ok(isAllocator(name), name);
-  for (const name of ["strdup", "strndup", "wcsdup", "asprintf", "vasprintf", "getline", "getdelim"])
-    assert.ok(isAllocator(name), name);
+  assert.deepEqual(
+    allocators.filter((name) => !isAllocator(name)),
+    [],
+  );
+  assert.deepEqual(others.filter(isAllocator), []);
 });
+
+for (const { about, value_type: name, unit, stacks, all, rows } of graphs) {
+  test(`the table of functions: ${about}`, () => {
+    const { tree } = foldedTree(stacks, { header: { value_type: { name, unit } } });
+
+    const found = arrangeRows(functionRows(tree.strings, functionValues(tree)), { sort: "-self" });
+
+    assert.deepEqual(
+      found.map((row) => [row.name, row.self, row.total]),
+      rows,
+    );
+    assert.equal(tree.width[0], all);
+  });
+}

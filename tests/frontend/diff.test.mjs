@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import test from "node:test";
+import { foldAllocators } from "../../frontend/js/allocators.js";
 import { changeOf, finding, movements, pathsOf, sideOf } from "../../frontend/js/diff.js";
-import { self2Of, selfOf } from "../../frontend/js/layout.js";
+import { decode } from "../../frontend/js/fgb2.js";
+import { layoutTree, self2Of, selfOf } from "../../frontend/js/layout.js";
 import { changeStep } from "../../frontend/js/palette.js";
-import { functionRows, functionValues } from "../../frontend/js/top-table.js";
-import { randomStacks } from "./encode.mjs";
+import { arrangeRows, functionRows, functionValues } from "../../frontend/js/top-table.js";
+import { encodeStacks, randomStacks } from "./encode.mjs";
 import { diffOf, nodeOf } from "./trees.mjs";
 
 const MB = 2 ** 20;
@@ -112,3 +115,22 @@ test("steps are 5, 25, 50 and 80 per cent of the width", () => {
   assert.deepEqual(steps, [0, 1, 2, 3, 4, 4]);
   assert.equal(changeStep(100, 50, 100), -3);
 });
+
+// Python finds the same for the page without script.
+for (const { about, unit, stacks, ...expected } of JSON.parse(
+  readFileSync(new URL("../view/comparisons.json", import.meta.url), "utf8"),
+)) {
+  test(`what changed: ${about}`, () => {
+    const payload = encodeStacks(stacks, { isDiff: true, header: { value_type: { name: "counted", unit } } });
+    const tree = layoutTree(foldAllocators(decode(payload)).columns);
+
+    const rows = functionRows(tree.strings, functionValues(tree));
+    const { grew, shrank } = movements(tree);
+
+    const sentence = finding(tree, rows, unit).map(({ text }) => text);
+    const cells = (row) => [row.name, row.self, row.selfAfter, row.selfChange, row.total, row.totalChange];
+    assert.equal(sentence.join(""), expected.sentence);
+    assert.deepEqual(arrangeRows(rows, { sort: "-selfChange" }).map(cells), expected.rows);
+    assert.deepEqual([grew[0], shrank[0]], expected.moved);
+  });
+}

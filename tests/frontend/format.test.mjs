@@ -11,15 +11,24 @@ import {
   formatPercent,
   formatShort,
   formatValue,
+  formatWholePercent,
   titleOf,
 } from "../../frontend/js/format.js";
 
 const rows = JSON.parse(readFileSync(new URL("../view/numbers.json", import.meta.url), "utf8"));
 
+const WRITTEN = {
+  duration: formatDuration,
+  age: formatAge,
+  share: formatPercent,
+  "whole share": formatWholePercent,
+  count: formatCount,
+  "of own": (sides) => formatOfOwn(...sides),
+};
+
 test("numbers read as the templates write them", () => {
   const written = rows.map(({ input, unit, signed }) => {
-    if (unit === "duration") return formatDuration(input);
-    if (unit === "age") return formatAge(input);
+    if (WRITTEN[unit]) return WRITTEN[unit](input);
     return signed ? formatChange(input, unit) : formatValue(input, unit);
   });
 

@@ -16,6 +16,7 @@ from tracer.profile import tree
 from tracer.profile.tree import payload
 from webapp.compare.models import DiffPayload
 from webapp.compare.sides import Side
+from webapp.compare.table import table_of
 from webapp.runs.models import Snapshot
 
 FOLDER = "differences"
@@ -42,7 +43,7 @@ def known_diff(before: Side, after: Side, value_type: str) -> DiffPayload | None
     row = DiffPayload.objects.of(before.snapshot, after.snapshot, value_type).defer("overview").first()
     if row is None:
         return None
-    if not row.is_whole:
+    if not row.is_whole or not row.table:  # an older site merged without a table
         row.delete()
         return None
     if timezone.now() - row.used_at > USED_AGAIN_AFTER:
@@ -81,6 +82,7 @@ def _merge(before: Snapshot, after: Snapshot, value_type: str) -> DiffPayload:
             "content_hash": content_hash,
             "nodes": len(diff.tree),
             "common_nodes": _common_nodes(diff),
+            "table": table_of(diff),
         },
     )
     forget_unused()

@@ -41,6 +41,7 @@ class DiffPayload(models.Model):
     content_hash = models.CharField(max_length=16)
     nodes = models.IntegerField()  # of the union
     common_nodes = models.IntegerField()  # with a value on both sides
+    table = models.JSONField(default=dict)  # table.table_of(), for the page without script
     used_at = models.DateTimeField(default=timezone.now)
 
     objects = DiffPayloadQuerySet.as_manager()

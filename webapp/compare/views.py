@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET
 
+from webapp.compare import backend, plain
 from webapp.compare.backend import packed
 from webapp.compare.models import DiffPayload
-from webapp.compare.sides import NoSuchSide, NothingToCompare, find_side, taken_at
+from webapp.compare.sides import NoSuchSide, NothingToCompare, Side, common_value_types, find_side, names, taken_at
 from webapp.flamegraph.serving import packed_response, signed_in
 from webapp.flamegraph.views import STAGES
 from webapp.runs.models import Run, RunQuerySet
-from webapp.teams.access import project_or_404
+from webapp.teams.access import person, project_or_404
 from webapp.teams.models import User
 
 PICKED_FROM = 100  # newest runs that a side is picked from; filters and older ones are on the dashboard
@@ -22,16 +25,41 @@ PICKED_FROM = 100  # newest runs that a side is picked from; filters and older o
 @login_required
 @require_GET
 def compare(request: HttpRequest, before: str, after: str) -> HttpResponse:
-    """The page of a difference; graph, table and what can't be compared come from the API."""
-    runs = _run_or_404(request, before), _run_or_404(request, after)
+    """The page of a difference. JavaScript draws the graph; sides, finding and table stand here once it was merged."""
+    sides, error = _sides(request, before, after)
+    runs = [side.run for side in sides] or [_run_or_404(request, side) for side in (before, after)]
     context = {
         "before_ref": before,
         "after_ref": after,
         "before_run_id": runs[0].run_id,
         "after_run_id": runs[1].run_id,
         "project": runs[1].project or runs[0].project,
+        "error": error,
     }
-    return render(request, "compare/compare.html", context)
+    return render(request, "compare/compare.html", context | (_difference(request, *sides) if sides else {}))
+
+
+def _sides(request: HttpRequest, before: str, after: str) -> tuple[list[Side], str]:
+    """Both sides, or none and why."""
+    try:
+        sides = [find_side(person(request), side) for side in (before, after)]
+    except (NoSuchSide, NothingToCompare) as error:
+        return [], str(error)
+    if not common_value_types(*sides):
+        return [], f"The sides have no value type in common: {names(sides[0])} before, {names(sides[1])} after."
+    return sides, ""
+
+
+def _difference(request: HttpRequest, before: Side, after: Side) -> dict[str, Any]:
+    """Merging takes seconds for large trees, for which nobody waits whose script asks the API for it."""
+    common, asked = common_value_types(before, after), request.GET.get("t", "")
+    name = asked if asked in common else common[0]
+    found = (backend.diff_payload if "plain" in request.GET else backend.known_diff)(before, after, name)
+    return {
+        "gone": f"{asked} is not on both sides; {name} is shown." if asked and asked != name else "",
+        "plain": plain.page(before, after, name, found) if found else None,
+        "merge_url": "" if found else plain.address(name),
+    }
 
 
 def _run_or_404(request: HttpRequest, side: str) -> Run:
@@ -59,7 +87,7 @@ def _row(viewer: User, before: str, after: str, value_type: str, tag: str) -> Di
     except (NoSuchSide, NothingToCompare):
         return None
     found = DiffPayload.objects.filter(before=sides[0].snapshot, after=sides[1].snapshot, value_type=value_type)
-    return next((row for row in found.defer("overview") if row.tag == tag), None)
+    return next((row for row in found.defer("overview", "table") if row.tag == tag), None)
 
 
 @login_required

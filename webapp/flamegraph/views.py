@@ -9,9 +9,10 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
 from tracer.profile.formats.unpack import packed_as
+from webapp.flamegraph import plain
 from webapp.flamegraph.filters import filter_words
 from webapp.flamegraph.serving import packed_response, quoted, signed_in
-from webapp.runs.models import Payload, Run, Snapshot
+from webapp.runs.models import Payload, Run
 from webapp.runs.views import may_delete
 from webapp.teams.access import person
 from webapp.teams.models import Role
@@ -24,10 +25,12 @@ _EXTENSIONS = {"gzip": ".gz", "zstd": ".zst", "bzip2": ".bz2", "xz": ".xz"}
 @login_required
 @require_GET
 def run(request: HttpRequest, run_id: str) -> HttpResponse:
-    """The page of a run in any state; the graph is filled in by JavaScript."""
+    """The page of a run in any state. JavaScript draws the graph; the table of functions stands here without it too."""
     runs = Run.objects.visible_to(request.user).for_view().select_related("project__team")
     found = get_object_or_404(runs, run_id=run_id)
-    snapshots = list(found.snapshots.only("seq", "run", "revision", "value_types", "capture"))
+    snapshots = list(found.snapshots.only("seq", "run", "revision", "value_types", "capture", "elapsed_s"))
+    shown = plain.shown(snapshots, request.GET.dict())
+    first = _payload_of(shown) if shown else None
     context = {
         "run": found,
         "project": found.project,
@@ -37,20 +40,22 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "filters": filter_words(found, snapshots),
         "received": snapshots[-DOWNLOADS_OFFERED:],
         "run_api_url": f"/api/v1/runs/{found.run_id}",
-        "preload_url": preload_url(found, snapshots),
+        "preload_url": _preload_url(found, shown, first) if shown and first else "",
+        "plain": plain.page(found, snapshots, shown, first.functions) if shown and first else None,
     }
     return render(request, "flamegraph/run.html", context)
 
 
-def preload_url(run: Run, snapshots: list[Snapshot]) -> str:
-    """Address of the graph that is drawn first: the last snapshot's default value type; empty if there is none yet."""
-    last = next((snapshot for snapshot in reversed(snapshots) if snapshot.revision and snapshot.value_types), None)
-    if last is None:
-        return ""
-    name = last.value_types[0]["name"]
-    payloads = Payload.objects.filter(snapshot=last, revision=last.revision, value_type=name)
-    payload = payloads.only("revision", "content_hash").first()
-    return payload_url(run.run_id, last.seq, name, payload.tag, "overview") if payload else ""
+def _payload_of(shown: plain.Shown) -> Payload | None:
+    payloads = Payload.objects.filter(
+        snapshot=shown.snapshot, revision=shown.snapshot.revision, value_type=shown.value_type["name"]
+    )
+    return payloads.only("revision", "content_hash", "functions").first()
+
+
+def _preload_url(run: Run, shown: plain.Shown, payload: Payload) -> str:
+    """Address of the graph that is drawn first."""
+    return payload_url(run.run_id, shown.snapshot.seq, shown.value_type["name"], payload.tag, "overview")
 
 
 def payload_url(run_id: str, seq: int, value_type: str, tag: str, stage: str) -> str:
@@ -66,7 +71,7 @@ def payload(request: HttpRequest, run_id: str, seq: int, value_type: str, tag: s
         return viewer
     run = get_object_or_404(Run.objects.visible_to(viewer).only("pk"), run_id=run_id)
     found = Payload.objects.filter(snapshot__run=run, snapshot__seq=seq, value_type=value_type)
-    row = next((row for row in found.defer("overview") if row.tag == tag), None)
+    row = next((row for row in found.defer("overview", "functions") if row.tag == tag), None)
     if row is None or stage not in STAGES:
         raise Http404("no such payload")
     return packed_response(request, f"{tag}-{stage}", lambda: _packed(row, stage))

@@ -7,7 +7,7 @@ import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import xxhash
 from django.conf import settings
@@ -24,7 +24,7 @@ from tracer.profile.formats import read_profile
 from tracer.profile.model import Profile
 from tracer.profile.tree import payload
 from webapp.celery import app
-from webapp.runs import facts, notify, states
+from webapp.runs import facts, functions, notify, states
 from webapp.runs.models import Payload, Run, Snapshot
 
 log = logging.getLogger(__name__)
@@ -117,7 +117,8 @@ def _refuse(snapshot: Snapshot, error: str, *, is_over_limit: bool = False) -> N
 def _store(snapshot: Snapshot, profile: Profile, call_tree: tree.CallTree) -> None:
     """Files first, then all rows at once: nobody sees a revision without its payloads."""
     name = _keep(f"trees/{snapshot.run.run_id}/{snapshot.seq:04d}-{REVISION}.tree", tree.pack(call_tree))
-    payloads = [_payload(snapshot, call_tree, column) for column in range(len(call_tree.value_types))]
+    tables = functions.tables(call_tree)
+    payloads = [_payload(snapshot, call_tree, column, table) for column, table in enumerate(tables)]
     with transaction.atomic():
         run = Run.objects.select_for_update().get(pk=snapshot.run_id)
         Payload.objects.filter(snapshot=snapshot, revision=REVISION).delete()
@@ -127,7 +128,7 @@ def _store(snapshot: Snapshot, profile: Profile, call_tree: tree.CallTree) -> No
         Run.objects.filter(pk=run.pk).update(**facts.of_run(run))
 
 
-def _payload(snapshot: Snapshot, call_tree: tree.CallTree, column: int) -> Payload:
+def _payload(snapshot: Snapshot, call_tree: tree.CallTree, column: int, table: dict[str, Any]) -> Payload:
     """Both stages, compressed here once. A tree that is small, or has negative values, has the first only."""
     first = payload.encode(call_tree, column, overview=True)
     whole = first if first.is_full else payload.encode(call_tree, column, overview=False)
@@ -141,6 +142,7 @@ def _payload(snapshot: Snapshot, call_tree: tree.CallTree, column: int) -> Paylo
         overview_is_full=first.is_full,
         file="" if first.is_full else _keep(file, _gzip(whole.data)),
         content_hash=content_hash,
+        functions=table,
     )
 
 

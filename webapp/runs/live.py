@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -28,6 +29,12 @@ LOOK_EVERY_S = 0.5  # while the run is active; notices of the channel layer come
 IDLE_LOOK_EVERY_S = 5.0  # a late snapshot may still come
 PERMISSION_EVERY_S = 60.0
 NOT_VISIBLE = 4404
+TOO_MANY = 4429
+TOO_LARGE = 1009  # of the protocol itself
+SOCKETS_A_USER = 20  # in this process: each asks the database twice a second
+FRAME_BYTES = 64 << 10  # from the browser, which has nothing to say
+
+_open: Counter[int] = Counter()  # sockets by user
 
 
 @dataclass(slots=True)
@@ -41,14 +48,29 @@ class Seen:
 class RunConsumer(AsyncWebsocketConsumer):
     """One open run page. It reads nothing from the browser."""
 
+    counted_for: int | None = None  # the user, while it is open
+    loop_task: asyncio.Task[None] | None = None
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:  # however it ended
+            if self.loop_task is not None:
+                self.loop_task.cancel()
+            if self.counted_for is not None:
+                _leave(self.counted_for)
+
     async def connect(self) -> None:
         self.user: User | AnonymousUser = self.scope["user"]
         self.run_id: str = self.scope["url_route"]["kwargs"]["run_id"]
         self.seen, self.nudged, self.is_active = Seen(), asyncio.Event(), True
-        self.loop_task: asyncio.Task[None] | None = None
         if not await self._may_see():
             await self.close(code=NOT_VISIBLE)
             return
+        if not _enter(self.user.pk or 0):
+            await self.close(code=TOO_MANY)
+            return
+        self.counted_for = self.user.pk or 0
         await self.accept()
         if self.channel_layer is not None:
             await self.channel_layer.group_add(group_of(self.run_id), self.channel_name)
@@ -63,7 +85,9 @@ class RunConsumer(AsyncWebsocketConsumer):
             await self.channel_layer.group_discard(group_of(self.run_id), self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """Nothing is expected."""
+        """Nothing is expected, and nothing large is taken."""
+        if len((text_data or "").encode()) > FRAME_BYTES or len(bytes_data or b"") > FRAME_BYTES:
+            await self.close(code=TOO_LARGE)
 
     async def run_changed(self, event: dict[str, Any]) -> None:
         self.nudged.set()
@@ -109,6 +133,20 @@ class RunConsumer(AsyncWebsocketConsumer):
             return {}
         self.seen.changed_at = run.changed_at
         return live_message(run, self.seen)
+
+
+def _enter(user: int) -> bool:
+    """Count a socket, unless the user has as many as one may have; the page then asks by itself every few seconds."""
+    if _open[user] >= SOCKETS_A_USER:
+        return False
+    _open[user] += 1
+    return True
+
+
+def _leave(user: int) -> None:
+    _open[user] -= 1
+    if not _open[user]:
+        del _open[user]
 
 
 def live_message(run: Run, seen: Seen) -> dict[str, Any]:

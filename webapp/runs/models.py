@@ -230,6 +230,7 @@ class Payload(models.Model):
     overview_is_full = models.BooleanField(default=False)  # nothing was pruned: no second fetch
     file = models.CharField(max_length=200, default="")  # storage name of the gzip of the full payload
     content_hash = models.CharField(max_length=16)  # of the full payload; part of the URL
+    functions = models.JSONField(default=dict)  # functions.tables(), for the page without script; {} in old rows
 
     class Meta:
         constraints = [

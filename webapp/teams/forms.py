@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm
+from django.core.exceptions import NON_FIELD_ERRORS
+from django.utils import timezone
 
+from webapp.teams import throttle
 from webapp.teams.models import Role, User
 
 IN_PROJECT, IN_TEAM = "project", "team"
+THROTTLED = "throttled"
 
 
 class LoginForm(AuthenticationForm):
@@ -23,6 +29,31 @@ class LoginForm(AuthenticationForm):
         self.fields["username"].label = "Name"
         self.fields["username"].error_messages["required"] = "Enter your name."
         self.fields["password"].error_messages["required"] = "Enter your password."
+
+    def clean(self) -> dict[str, Any]:
+        name, password = self.cleaned_data.get("username"), self.cleaned_data.get("password")
+        if not name or not password:
+            return self.cleaned_data
+        try:
+            throttle.begin(name, self.request.META.get("REMOTE_ADDR", "") if self.request else "")
+        except throttle.TooManyTries as refusal:
+            raise forms.ValidationError(_come_back(refusal.until), code=THROTTLED) from None
+        cleaned: dict[str, Any] = super().clean()
+        throttle.succeeded(name)
+        return cleaned
+
+    @property
+    def is_throttled(self) -> bool:
+        return self.has_error(NON_FIELD_ERRORS, THROTTLED)
+
+
+def _come_back(until: datetime) -> str:
+    """The same for every name, known or not."""
+    minutes = math.ceil((until - timezone.now()).total_seconds() / 60)
+    return (
+        f"Too many sign-ins failed, so this one was not tried. Come back in {minutes} "
+        f"{'minute' if minutes == 1 else 'minutes'}, at {until + timedelta(seconds=1):%H:%M:%S} UTC."
+    )
 
 
 class TokenForm(forms.Form):

@@ -159,3 +159,18 @@ class ApiToken(models.Model):
         if self.last_used_at is None or (now - self.last_used_at).total_seconds() > 60:
             self.last_used_at = now
             self.save(update_fields=["last_used_at"])
+
+
+class SignInTry(models.Model):
+    """A sign-in that failed in the last minutes, or whose password is being checked; see throttle.py."""
+
+    name = models.CharField(max_length=64)  # hash of what was typed
+    address = models.CharField(max_length=45)
+    at = models.DateTimeField()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["name", "at"], name="try_name"),
+            models.Index(fields=["address", "at"], name="try_address"),
+            models.Index(fields=["at"], name="try_at"),
+        ]

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.views import LoginView
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -13,8 +15,20 @@ from django.views.decorators.cache import never_cache
 
 from webapp.teams import members
 from webapp.teams.access import owns_team, person, project_or_404, require
-from webapp.teams.forms import IN_PROJECT, IN_TEAM, MemberForm, TokenForm
+from webapp.teams.forms import IN_PROJECT, IN_TEAM, LoginForm, MemberForm, TokenForm
 from webapp.teams.models import ApiToken, Project, Role, User
+
+
+class SignIn(LoginView):
+    template_name = "teams/login.html"
+    authentication_form = LoginForm
+    redirect_authenticated_user = True
+
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+        response = super().form_invalid(form)
+        if isinstance(form, LoginForm) and form.is_throttled:
+            response.status_code = 429
+        return response
 
 
 @login_required

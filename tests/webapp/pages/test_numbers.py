@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,19 @@ def test_it_writes_numbers_as_the_front_end_does(row: dict[str, Any]) -> None:
     assert text_of(row) == row["text"]
 
 
+WRITTEN: dict[str, Callable[..., str]] = {
+    "duration": numbers.duration,
+    "age": numbers.age,
+    "share": numbers.percent,
+    "whole share": numbers.whole_percent,
+    "count": numbers.short_count,
+    "of own": lambda sides: numbers.of_own(*sides),
+}
+
+
 def text_of(row: dict[str, Any]) -> str:
-    if row["unit"] == "duration":
-        return numbers.duration(row["input"])
-    if row["unit"] == "age":
-        return numbers.age(row["input"])
+    if row["unit"] in WRITTEN:
+        return WRITTEN[row["unit"]](row["input"])
     return numbers.change(row["input"], row["unit"]) if row.get("signed") else numbers.value(row["input"], row["unit"])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import pytest
@@ -178,6 +178,51 @@ async def test_it_closes_when_the_run_is_deleted(story: Any, claimed_run: Callab
         closed = await socket.receive_output(timeout=5)
 
     assert closed["type"] == "websocket.close"
+
+
+async def test_a_user_has_twenty_sockets_and_one_more_when_one_is_left(
+    story: Any, recorded_run: Callable[..., Run]
+) -> None:
+    run = await sync_to_async(recorded_run)()
+
+    async with AsyncExitStack() as stack:
+        for _ in range(live.SOCKETS_A_USER - 1):
+            await stack.enter_async_context(_listening(story.alice, run))
+        async with _listening(story.alice, run):
+            refused = await (await sync_to_async(_socket)(story.alice, run.run_id)).open()
+            await stack.enter_async_context(_listening(story.bob, run))
+        await stack.enter_async_context(_listening(story.alice, run))
+
+    assert (refused["type"], refused["code"]) == ("websocket.close", live.TOO_MANY)
+
+
+async def test_a_socket_that_failed_is_not_counted(
+    story: Any, recorded_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = await sync_to_async(recorded_run)()
+    monkeypatch.setattr(live, "SOCKETS_A_USER", 1)
+    broken = await sync_to_async(_socket)(story.alice, run.run_id)
+    assert (await broken.open())["type"] == "websocket.accept"
+    await broken.send_input({"type": "no such message"})
+    with pytest.raises(ValueError, match="No handler for message type"):
+        await broken.wait(timeout=5)
+
+    async with _listening(story.alice, run) as socket:
+        assert (await socket.message())["type"] == "run"
+
+
+@pytest.mark.parametrize("frame", [{"text": "é" * 32769}, {"bytes": b"x" * 65537}])
+async def test_a_large_frame_closes_it(story: Any, recorded_run: Callable[..., Run], frame: dict[str, Any]) -> None:
+    run = await sync_to_async(recorded_run)()
+
+    async with _listening(story.alice, run) as socket:
+        await socket.message()
+        await socket.send_input({"type": "websocket.receive", "text": "x" * 65536})
+        assert await socket.receive_nothing(timeout=0.2)
+        await socket.send_input({"type": "websocket.receive", **frame})
+        closed = await socket.receive_output(timeout=5)
+
+    assert (closed["type"], closed["code"]) == ("websocket.close", live.TOO_LARGE)
 
 
 def test_a_look_costs_few_queries(

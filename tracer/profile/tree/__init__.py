@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tracer.profile.tree.allocators import fold_allocators, keeps_allocators
 from tracer.profile.tree.build import build
 from tracer.profile.tree.calltree import CallTree
 from tracer.profile.tree.functions import FunctionValues, function_values
@@ -14,7 +15,9 @@ __all__ = [
     "DiffTree",
     "FunctionValues",
     "build",
+    "fold_allocators",
     "function_values",
+    "keeps_allocators",
     "merge",
     "overview",
     "pack",

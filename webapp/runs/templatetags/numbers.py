@@ -19,7 +19,7 @@ NOTHING = "\u2013"
 KILO = 1024
 BIGGER_UNITS = ("kB", "MB", "GB")
 COUNTED = ("objects", "calls", "pages", "faults", "stacks", "events", "snapshots", "runs", "lines", "frames")
-_TENTH = Decimal("0.1")
+_ONE, _TENTH, _HUNDREDTH = Decimal(1), Decimal("0.1"), Decimal("0.01")
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
@@ -56,6 +56,48 @@ def grouped(count: float | None) -> str:
     if count is None:
         return NOTHING
     return _sign(count) + (f"{int(abs(count)):,}" if count == int(count) else f"{_tenths(abs(count)):,}")
+
+
+@register.filter
+def short_count(count: float) -> str:
+    """A count without its unit: `12,940`, and from a million on `2.31 M`."""
+    for least, divisor, letter in ((999_500_000, 10**9, "G"), (999_950, 10**6, "M")):
+        if abs(count) >= least:
+            return f"{_sign(count)}{_rounded(abs(count) / divisor, _HUNDREDTH)}{NBSP}{letter}"
+    return grouped(count)
+
+
+def plural(count: int, one: str, many: str) -> str:
+    """`1 path is`, `3 paths are`."""
+    return f"{short_count(count)}{NBSP}{one if count == 1 else many}"
+
+
+@register.filter
+def percent(share: float) -> str:
+    """A share of 1: `4.2 %`; what is there but rounds to nothing says so."""
+    size = abs(share) * 100
+    if 0 < size < 0.05:
+        return f"{_sign(share)}<{NBSP}0.1{NBSP}%"
+    return f"{_sign(share)}{_tenths(size):,}{NBSP}%"
+
+
+def whole_percent(share: float) -> str:
+    size = abs(share) * 100
+    if 0 < size < 0.5:
+        return f"{_sign(share)}<{NBSP}1{NBSP}%"
+    return f"{_sign(share)}{_rounded(size, _ONE):,}{NBSP}%"
+
+
+def of_own(before: float, after: float) -> str:
+    """How a value changed against its own past: `new`, `gone`, `+806 %`, and more than ten times as `× 12.1`."""
+    if before == after:
+        return NOTHING if before == 0 else f"0{NBSP}%"
+    if before == 0 or after == 0:
+        return "new" if before == 0 else "gone"
+    if after / before > 10:
+        return f"×{NBSP}{_tenths(after / before):,}"
+    share = (after - before) / abs(before)
+    return ("+" if share > 0 else "") + whole_percent(share)
 
 
 @register.filter
@@ -136,5 +178,9 @@ def _size(count: float) -> str:
 
 
 def _tenths(count: float) -> Decimal:
-    """One decimal, halves up as JavaScript's toFixed rounds them; Python's own format would round 1.25 to 1.2."""
-    return Decimal(count).quantize(_TENTH, ROUND_HALF_UP)
+    return _rounded(count, _TENTH)
+
+
+def _rounded(count: float, step: Decimal) -> Decimal:
+    """Halves up as JavaScript's toFixed rounds them; Python's own format would round 1.25 to 1.2."""
+    return Decimal(count).quantize(step, ROUND_HALF_UP)

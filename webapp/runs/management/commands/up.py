@@ -81,6 +81,7 @@ def _services(host: str, port: int, token_file: Path, *, with_demo: bool) -> lis
     uvicorn = [
         "-m", "uvicorn", "webapp.asgi:application", "--host", host, "--port", str(port), "--workers", "1",
         "--no-server-header", "--no-access-log", "--lifespan", "off", "--timeout-graceful-shutdown", "1",
+        "--ws-max-size", "65536",
     ]  # fmt: skip
     # One child process, so that Celery's time limits hold and the memory that large trees took is given back.
     worker = ["-m", "celery", "-A", "webapp.celery", "worker", "-Q", "ingest", "-c", "1", "-l", "warning"]

@@ -1,0 +1,136 @@
+"""The compare page as it is without script: both sides, the finding in one sentence, and the table of changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from webapp.compare.models import DiffPayload
+from webapp.compare.sides import Side, common_value_types
+from webapp.compare.warnings import warnings
+from webapp.flamegraph.plain import title_of, unit_of
+from webapp.runs.templatetags.numbers import (
+    NOTHING,
+    change,
+    duration,
+    of_own,
+    plural,
+    short_count,
+    value,
+    whole_percent,
+)
+
+NOTE = "Totals include what a function called, so rows overlap and do not add up."
+Piece = tuple[str, str]  # text, and "code", "grew", "shrank" or nothing
+
+
+def address(value_type: str) -> str:
+    """Of the page with its table, merged if it was not yet."""
+    return "?" + urlencode({"t": value_type, "plain": 1}, quote_via=quote)
+
+
+def page(before: Side, after: Side, name: str, diff: DiffPayload) -> dict[str, Any]:
+    value_type = before.value_type(name)
+    unit, table = unit_of(value_type), diff.table
+    old, new = table["totals"]
+    return {
+        "title": title(before, after),
+        "before": _side(before, old, unit),
+        "after": _side(after, new, unit),
+        "change": _change(new - old, unit, "none"),
+        "change_share": "" if old == new else of_own(old, new),
+        "moved": f"{value(table['moved'][0], unit)} grew, {value(table['moved'][1], unit)} shrank",
+        "finding": finding(table, unit),
+        "warnings": warnings(before, after, name, diff),
+        "meaning": value_type["meaning"],
+        "types": [_link(each, each == name) for each in common_value_types(before, after)],
+        "table": {
+            "rows": [_row(row, table["largest"], unit) for row in table["rows"]],
+            "words": _words(len(table["rows"]), table["count"]),
+        },
+    }
+
+
+def title(before: Side, after: Side) -> str:
+    deploys = before.run.deploy, after.run.deploy
+    if all(deploys) and deploys[0] != deploys[1]:
+        return f"{deploys[0]} against {deploys[1]}"
+    if before.run == after.run:
+        times = duration(before.snapshot.elapsed_s), duration(after.snapshot.elapsed_s)
+        return f"{before.run.run_id}, {times[0]} against {times[1]}"
+    return f"{before.run.run_id} against {after.run.run_id}"
+
+
+def finding(table: dict[str, Any], unit: str) -> list[Piece]:
+    """The sentence of frontend/js/diff.js, in the same pieces."""
+    old, new = table["totals"]
+    name, moved = table["first"] or ("", 0)
+    if moved == 0:
+        return [(f"Nothing changed: both sides hold {value(old, unit)}.", "")]
+    is_growth, net = moved > 0, new - old
+    share = f", {whole_percent(moved / net)} of the {'growth' if is_growth else 'decrease'}" if net * moved > 0 else ""
+    paths = ", ".join(_paths(table, unit))
+    return [
+        (name, "code"),
+        (" holds ", ""),
+        (value(abs(moved), unit), "grew" if is_growth else "shrank"),
+        (f" {'more' if is_growth else 'less'} than before{share}{'; ' if paths else ''}{paths}.", ""),
+    ]
+
+
+def _paths(table: dict[str, Any], unit: str) -> Iterator[str]:
+    (fresh, added), (gone, removed) = table["new"], table["gone"]
+    if fresh:
+        yield f"{plural(fresh, 'path is', 'paths are')} new ({change(added, unit)})"
+    if gone:
+        words = f"{gone} {'is' if gone == 1 else 'are'}" if fresh else plural(gone, "path is", "paths are")
+        yield f"{words} gone ({change(removed, unit)})"
+
+
+def _side(side: Side, total: float, unit: str) -> dict[str, str]:
+    run, at = side.run, side.run.started_at
+    started = f"{at.day} {at:%b} {at:%H:%M}" if at else ""
+    elapsed_s = side.snapshot.elapsed_s
+    return {
+        "total": value(total, unit),
+        "deploy": run.deploy,
+        "facts": ", " + ", ".join(filter(None, [started, run.service or run.title, run.host_name])),
+        "moment": f", at {duration(elapsed_s)}" if elapsed_s else "",
+        "run": run.run_id,
+    }
+
+
+def _link(name: str, is_chosen: bool) -> dict[str, Any]:
+    return {"title": title_of(name), "href": address(name), "on": is_chosen, "total": None}
+
+
+def _row(row: list[Any], largest: float, unit: str) -> dict[str, Any]:
+    name, old, new, moved, _, total_moved = row
+    half = min(1, abs(moved) / largest) * 50 if largest else 0
+    return {
+        "name": name,
+        "bar": {
+            "class": "down" if moved < 0 else "up",
+            "x": f"{50 - half if moved < 0 else 50:.4g}%",
+            "width": f"{half:.4g}%",
+        },
+        "before": value(old, unit) if old else NOTHING,
+        "after": value(new, unit) if new else NOTHING,
+        "change": _change(moved, unit, NOTHING),
+        "of_own": of_own(old, new),
+        "total_change": _change(total_moved, unit, NOTHING),
+    }
+
+
+def _change(moved: float, unit: str, none: str) -> dict[str, str]:
+    look = "grew" if moved > 0 else "shrank" if moved < 0 else "quiet"
+    return {"text": change(moved, unit) if moved else none, "class": look}
+
+
+def _words(shown: int, count: int) -> str:
+    if not count:
+        return ""
+    if shown < count:
+        return f"The {shown} that changed most, of {short_count(count)} functions. {NOTE}"
+    return f"1–{short_count(shown)} of {short_count(count)} functions. {NOTE}"
