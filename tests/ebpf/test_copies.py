@@ -58,7 +58,7 @@ def test_what_fails_allocates_nothing(recorded, function):
 
 
 def test_a_call_of_malloc_after_a_copy_is_its_own(recorded):
-    by_leaf = {stack[-1]: tuple(values) for stack, values in recorded.profile.rows() if "keep_malloc" in stack}
+    by_leaf = {stack[-1]: tuple(values[:4]) for stack, values in recorded.profile.rows() if "keep_malloc" in stack}
 
     assert by_leaf == {"strdup": (0, 0, 230, 23), "malloc": (23_000, 23, 23_000, 23)}
 
