@@ -8,11 +8,16 @@ from tracer.collectors.naming import Naming
 from tracer.collectors.stacks import CapturedStack, RawStack
 from tracer.process.address_space import Name
 
-NAMES = {0x10: Name("main", True), 0x20: Name("serve", True), 0x30: Name("libc.so.6+0x30", False)}
+NAMES = {
+    0x10: Name("main", True),
+    0x20: Name("serve", True),
+    0x30: Name("libc.so.6+0x30", False),
+    0x40: Name("plugin.so+0x40", False),
+}
 
 
 class Names:
-    """An address space of three functions."""
+    """An address space of two functions and two nameless places."""
 
     def name(self, address: int) -> Name:
         return NAMES[address]
@@ -48,15 +53,15 @@ def test_a_lost_stack_keeps_its_leaf():
 def test_unresolved_frames_are_counted_among_all():
     naming = Naming(Names())
 
-    naming.frames(CapturedStack((0x30, 0x20, 0x10)))
+    naming.frames(CapturedStack((0x40, 0x20, 0x10)))
 
     assert (naming.unresolved_frames, naming.frame_count) == (1, 3)
 
 
-def test_start_code_without_a_name_above_the_first_function_is_not_counted():
+def test_inner_frames_of_a_stripped_c_library_are_not_counted():
     naming = Naming(Names())
 
-    assert naming.frames(CapturedStack((0x20, 0x10, 0x30))) == ("libc.so.6+0x30", "main", "serve")
+    assert naming.frames(CapturedStack((0x30, 0x10, 0x30))) == ("libc.so.6+0x30", "main", "libc.so.6+0x30")
     assert naming.unresolved_frames == 0
 
 

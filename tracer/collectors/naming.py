@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from tracer.collectors.stacks import CapturedStack
-from tracer.process.address_space import AddressSpace
+from tracer.process.address_space import AddressSpace, Name
 from tracer.profile.model import Stack
 
 TRUNCATED = "[truncated]"  # root of a stack that had more frames than were captured
 BROKEN = "[broken unwind]"  # root of a stack whose unwinding ended before its root
 NO_CALLER = "[caller not unwound]"  # root of a leaf that was not unwound
 NO_STACK = "[stack not recorded]"  # all of a stack that was lost
+C_LIBRARY = ("libc.so.", "libc-2.", "ld-linux", "ld-2.", "ld-musl", "libpthread")
 
 
 class Naming:
@@ -29,7 +30,7 @@ class Naming:
             return (NO_CALLER if stack.is_callerless else NO_STACK, *leaf)
         names = [self._space.name(address) for address in reversed(stack.addresses)]
         self.frame_count += len(names)
-        self.unresolved_frames += _unresolved([name.is_resolved for name in names])
+        self.unresolved_frames += _unresolved(names)
         self.truncated_stacks += stack.is_truncated
         self.broken_unwinds += stack.is_broken
         return (*_root(stack), *(name.text for name in names), *leaf)
@@ -41,8 +42,9 @@ def _root(stack: CapturedStack) -> tuple[str, ...]:
     return tuple(mark for is_marked, mark in marks if is_marked)[:1]
 
 
-def _unresolved(is_resolved: list[bool]) -> int:
-    """Frames without a name, root first; but the start code above main or a thread's function tells nothing, and the
-    C library is stripped of its name on most systems."""
-    first_named = is_resolved.index(True) if True in is_resolved else 0
-    return is_resolved[first_named:].count(False)
+def _unresolved(names: list[Name]) -> int:
+    """Frames without a name, but for those of the C library between named ones: most systems strip it of its inner
+    names, it stands by its file anyway, and every stack has some. A stack without any name counts whole."""
+    if not any(name.is_resolved for name in names):
+        return len(names)
+    return sum(not (name.is_resolved or name.text.startswith(C_LIBRARY)) for name in names)
