@@ -40,6 +40,12 @@ def test_a_step_that_is_known_is_not_missing():
     assert missing_steps(registers(0x123), UNWOUND, reads, {0x10: Step(16, 8)}) == {}
 
 
+def test_a_step_of_code_that_was_replaced_is_learned_anew():
+    reads = [(8, BOTTOM + 40), (16, 0x20), *CALLER]
+
+    assert missing_steps(registers(0x123), UNWOUND, reads, {0x10: Step(24, -1)}) == {0x10: Step(16, 8)}
+
+
 def test_where_frame_pointers_lead_no_step_is_needed():
     reads = [(8, BOTTOM + 40), (16, 0x20), *CALLER]
 

@@ -41,11 +41,11 @@ class _Walk:
         self.frame_pointer = self._offset(self.registers[_FRAME_POINTER])
 
     def new_steps(self, known: Mapping[int, Step]) -> Iterator[tuple[int, Step]]:
-        """Steps that are missing, by the address from which they lead."""
+        """Steps that are missing or lead elsewhere by now, by the address from which they lead."""
         address, bottom = self.registers[INSTRUCTION_POINTER], 0
         for number, place in enumerate(self.places):
             step = known.get(address)
-            if step is None and self.frame_pointer + 8 != place:
+            if place != (bottom + step.return_address if step else self.frame_pointer + 8):
                 step = Step(place - bottom, self._saved_frame_pointer(number, bottom))
                 yield address, step
             self._go(step, bottom)
