@@ -78,7 +78,7 @@ COLLECTORS: Mapping[str, CollectorFacts] = {
             "page_faults",
             "Page faults",
             "The code that touches memory for the first time, which is where the resident set grows.",
-            "About 0.6 µs for each fault.",
+            "1 to 3 µs for each fault.",
             _VALUE_TYPES["page_faults"],
         ),
     )

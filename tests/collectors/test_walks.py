@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tracer.collectors.stacks import CapturedStack, RawStack
-from tracer.collectors.walks import stack_of_walk, starts_wrong
+from tracer.collectors.walks import stack_of_walk
 
 # Leaf first; of callers the unwinding has the call, the walk where it returns to.
 UNWOUND = CapturedStack((0x10, 0x1F, 0x2F, 0x3F, 0x4F, 0x5F))
@@ -42,10 +42,3 @@ def test_a_broken_unwinding_proves_no_walk():
     unwound = CapturedStack((0x10, 0x1F), is_broken=True)
 
     assert stack_of_walk(RawStack(0, 0, (0x10, 0x20)), unwound) is None
-
-
-def test_only_a_walk_without_the_first_caller_is_wrong_from_its_start():
-    assert starts_wrong(RawStack(0, 0, (0x10, 0x30)), UNWOUND)
-    assert not starts_wrong(RawStack(0, 0, (0x10, 0x20, 0x77)), UNWOUND)
-    assert not starts_wrong(RawStack(0, 0x20, (0x10, 0x77)), UNWOUND)
-    assert not starts_wrong(RawStack(0, 0, (0x10,)), CapturedStack((0x10,), is_broken=True))

@@ -101,6 +101,19 @@ def test_what_is_over_the_budget_is_told_and_the_totals_stay_exact(touch):
     ]
 
 
+def test_a_walk_out_of_malloc_is_known_once_it_was_unwound(launch, recording_of):
+    workload = launch("bursts")
+
+    with recording_of(workload, "page_faults", unwinds_a_second=10) as recording:
+        workload.work()
+        recording.wait(0.1)
+        workload.exit()
+        profile = recording.snapshot()
+
+    by_burst = [values[0] for stack, values in profile.rows() if _has(stack, ("main", "burst", "take", "malloc"))]
+    assert sum(by_burst) == 3001
+
+
 def test_a_stack_map_that_is_full_loses_nothing(touch):
     touched = touch("touch", max_stacks=16)
 

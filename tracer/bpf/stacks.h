@@ -21,16 +21,15 @@ static __always_inline u64 mixed(u64 hash, u64 word) {
   return hash ^ (hash >> 32);
 }
 
-/* Key of a stack, stored when it is new; 0 when there is no room for it. */
-static __always_inline u64 stored_key(struct stack *stack, u32 function, u64 top) {
+/* The key to begin with; each frame is mixed into it. */
+static __always_inline u64 begin_stack(struct stack *stack, u32 function, u64 top) {
   stack->function = function;
   stack->top = top;
-  u64 key = mixed(mixed(0x9e3779b97f4a7c15ULL, function), top);
-  for (u32 i = 0; i < MAX_FRAMES; i++) {
-    if (i >= stack->frame_count)
-      break;
-    key = mixed(key, stack->frames[i]);
-  }
+  return mixed(mixed(0x9e3779b97f4a7c15ULL, function), top);
+}
+
+/* The key under which a stack is stored, now if it is new; 0 when there is no room for it. */
+static __always_inline u64 stored_stack(struct stack *stack, u64 key) {
   if (!key)
     key = 1;
   if (stacks.lookup(&key))
@@ -43,7 +42,7 @@ static __always_inline u64 stored_key(struct stack *stack, u32 function, u64 top
   return key;
 }
 
-/* Of the current user stack. */
+/* Key of the current user stack. */
 static __always_inline u64 stack_key(void *context, u32 function, u64 top) {
   u32 first = 0;
   struct stack *stack = stack_buffer.lookup(&first);
@@ -55,5 +54,11 @@ static __always_inline u64 stack_key(void *context, u32 function, u64 top) {
     bytes = 0;
   }
   stack->frame_count = bytes / sizeof(u64);
-  return stored_key(stack, function, top);
+  u64 key = begin_stack(stack, function, top);
+  for (u32 i = 0; i < MAX_FRAMES; i++) {
+    if (i >= stack->frame_count)
+      break;
+    key = mixed(key, stack->frames[i]);
+  }
+  return stored_stack(stack, key);
 }

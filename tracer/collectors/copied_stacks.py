@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import struct
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tracer.collectors.stacks import CapturedStack
+from tracer.collectors.steps import Step, missing_steps
 from tracer.process.address_space import AddressSpace
 from tracer.process.unwind_cache import UnwindCache
 from tracer.process.unwinder import MAX_FRAMES, Unwinder, Unwound
@@ -31,6 +32,11 @@ class CopiedStacks:
         is_truncated = unwound.is_short and (len(stack) == STACK_BYTES or len(unwound.addresses) == MAX_FRAMES)
         is_broken = not unwound.is_complete and not is_truncated
         return CapturedStack(unwound.addresses, is_truncated=is_truncated, is_broken=is_broken)
+
+    def missing_steps(self, registers: Sequence[int], stack: bytes, known: Mapping[int, Step]) -> dict[int, Step]:
+        """What a walk of the kernel needs to know beside `known` to find this stack."""
+        unwound = self._unwinder.unwind(registers, stack)
+        return missing_steps(registers, unwound, self._unwinder.reads, known)
 
     def close(self) -> None:
         self._unwinder.close()

@@ -288,18 +288,20 @@ static __always_inline u64 wrapper_stack_key(struct call *call) {
     return 0;
   u64 frame[2] = {}, at = call->frame_pointer;
   u32 frames = 1;
+  u64 key = mixed(begin_stack(stack, call->function, 0), call->caller);
   stack->frames[0] = call->caller;
   for (u32 i = 1; i < MAX_FRAMES; i++) {
     if (bpf_probe_read_user(frame, sizeof(frame), (void *)at) || !frame[1])
       break;
     stack->frames[i] = frame[1];
+    key = mixed(key, frame[1]);
     frames = i + 1;
     if (frame[0] <= at)
       break;
     at = frame[0];
   }
   stack->frame_count = frames;
-  return stored_key(stack, call->function, 0);
+  return stored_stack(stack, key);
 }
 
 static __always_inline u64 key_of_call(struct pt_regs *context, struct call *call) {

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tracer.bpf.program import HERE, KernelIds, Program
 from tracer.collectors.collector import Probe
 from tracer.collectors.copied_stacks import REGISTERS, STACK_BYTES, CopiedStacks
 from tracer.collectors.options import option
-from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, RawStack, StackMap
-from tracer.collectors.walks import stack_of_walk, starts_wrong
+from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, StackMap
+from tracer.collectors.steps import Step
+from tracer.collectors.walks import stack_of_walk
 from tracer.process.address_space import AddressSpace
 from tracer.process.target import Target
 from tracer.process.unwinder import INSTRUCTION_POINTER
@@ -31,6 +32,7 @@ class PageFaultCollector:
         self._walks = StackMap(self._program.map("stacks"))
         self._copies = CopiedStacks(target.pid, space)
         self._stack_by_walk: dict[int, CapturedStack | None] = {0: None}  # None: the walk was wrong
+        self._steps: dict[int, Step] = {}
         self._unwound: dict[CapturedStack, list[int]] = {}
         try:
             self._program.open_ring("events")
@@ -92,17 +94,27 @@ class PageFaultCollector:
     def _stack(self, walk: int, record: bytes, stack_bytes: int) -> CapturedStack:
         registers = REGISTERS.unpack_from(record, _HEAD.size)
         start = _HEAD.size + REGISTERS.size
-        stack = self._copies.captured(registers, record[start : start + stack_bytes])
-        if walk not in self._stack_by_walk:
-            self._judge(walk, stack, registers[INSTRUCTION_POINTER])
+        copy = record[start : start + stack_bytes]
+        stack = self._copies.captured(registers, copy)
+        if walk not in self._stack_by_walk and not self._is_right(walk, stack):
+            self._teach(registers, copy, is_lost=stack.is_broken)
         return self._stack_by_walk[walk] or stack
 
-    def _judge(self, key: int, unwound: CapturedStack, instruction: int) -> None:
-        walk = self._walks.lookup(key) or RawStack(0, 0, ())
-        stack = self._stack_by_walk[key] = stack_of_walk(walk, unwound)
-        self._program.map("verdicts").update(struct.pack("=Q", key), _RIGHT if stack else _WRONG)
-        if stack is None and starts_wrong(walk, unwound):
-            self._program.map("frameless").try_update(struct.pack("=Q", instruction), struct.pack("=I", 1))
+    def _is_right(self, key: int, unwound: CapturedStack) -> bool:
+        walk = self._walks.lookup(key)
+        stack = self._stack_by_walk[key] = stack_of_walk(walk, unwound) if walk else None
+        self._program.map("verdicts").try_update(struct.pack("=Q", key), _RIGHT if stack else _WRONG)
+        return stack is not None
+
+    def _teach(self, registers: Sequence[int], copy: bytes, *, is_lost: bool) -> None:
+        """Let later walks from there find their way, or not begin where there is none to find."""
+        steps = self._copies.missing_steps(registers, copy, self._steps)
+        self._steps.update(steps)
+        for address, step in steps.items():
+            self._program.map("steps").try_update(struct.pack("=Q", address), step.pack())
+        if is_lost:
+            instruction = struct.pack("=Q", registers[INSTRUCTION_POINTER])
+            self._program.map("unwalkable").try_update(instruction, struct.pack("=I", 1))
 
     def _stack_of(self, key: int) -> CapturedStack:
         """Of faults that were counted in the kernel, before their walk was judged or because it is right."""

@@ -12,32 +12,23 @@ _START_FRAMES = 2  # above the last frame of a right walk: the start code keeps 
 def stack_of_walk(walk: RawStack, unwound: CapturedStack) -> CapturedStack | None:
     """The stack of all events with this walk, or None if the walk missed callers.
 
-    Where code keeps frame pointers, the walk is all there is, so what one unwinding shows holds for each. The word on
-    top of the stack is part of a walk's key: it may be the caller of code that keeps no frame.
+    A walk is led by what lies in the stack, so what one unwinding shows of it holds for each that went the same way.
     """
-    for candidate in _candidates(walk):
-        common = _common(candidate, unwound.addresses)
-        if unwound.is_truncated and common >= len(unwound.addresses) - 1:
-            return replace(unwound, addresses=candidate, is_truncated=walk.is_truncated)
-        if not unwound.is_broken and not unwound.is_truncated and common >= len(unwound.addresses) - _START_FRAMES:
-            return unwound
+    if unwound.is_broken:
+        return None
+    for walked in _candidates(walk):
+        if _common(walked, unwound.addresses) < len(unwound.addresses) - _START_FRAMES:
+            continue
+        return replace(unwound, addresses=walked, is_truncated=walk.is_truncated) if unwound.is_truncated else unwound
     return None
 
 
-def starts_wrong(walk: RawStack, unwound: CapturedStack) -> bool:
-    """Whether the walk misses the very caller of the instruction, as it does in each function without a frame."""
-    callers = {candidate[1:2] for candidate in _candidates(walk)}
-    return len(unwound.addresses) > 1 and unwound.addresses[1:2] not in callers
-
-
 def _candidates(walk: RawStack) -> list[tuple[int, ...]]:
-    """As it was walked, and with the word on top of the stack as first caller."""
-    if not walk.frames:
-        return []
-    instruction, *callers = walk.frames
-    candidates = [(instruction, *call_sites(callers))]
+    """As it was walked, and with the word on top of the stack as first caller, for functions that keep no frame."""
+    instruction, callers = walk.frames[:1], walk.frames[1:]
+    candidates = [(*instruction, *call_sites(callers))]
     if walk.top:
-        candidates.append((instruction, *call_sites((walk.top, *callers))))
+        candidates.append((*instruction, *call_sites((walk.top, *callers))))
     return candidates
 
 
