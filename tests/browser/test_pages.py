@@ -103,6 +103,35 @@ def test_the_graph_is_walked_by_keys(signed_in: Page) -> None:
     expect(page.get_by_label("Search frames")).to_be_focused()
 
 
+TYPES = ["outstanding_bytes", "outstanding_objects", "allocated_bytes", "allocated_objects"]
+BANDS = [f"outstanding_bytes.{band}" for band in ("lt10s", "lt1m", "lt10m", "older")]
+AGED = f"""# memflame-folded 1
+# values: {" ".join(TYPES + BANDS)}
+# capture: {{"collector": "malloc"}}
+main;serve;leak 1000 4 2000 8 100 200 300 400
+main;load 500 1 500 1 0 0 0 500
+"""
+
+
+@pytest.mark.parametrize("width", [360, 1440])
+def test_bands_of_age_can_be_chosen_in_a_narrow_and_a_wide_window(signed_in: Page, width: int) -> None:
+    page = signed_in
+    page.set_viewport_size({"width": width, "height": 900})
+    _drop(page, "heap.folded", AGED)
+    page.wait_for_url("**/runs/r-*")
+    _wait_until_drawn(page)
+
+    page.get_by_role("group", name="Outstanding bytes by age").get_by_text("10 s to 1 min").click()
+
+    expect(page.get_by_role("radio", name="10 s to 1 min")).to_be_checked()
+    expect(page.get_by_role("radio", name="Outstanding bytes")).not_to_be_checked()
+    expect(page.locator("[data-part=meaning]")).to_contain_text("Bytes allocated 10 s to 1 min before the snapshot")
+    expect(page.locator("[data-part=functions] tbody tr").first).to_contain_text("200 B")
+    boxes = [radio.bounding_box() for radio in page.get_by_role("radiogroup", name="Value type").locator("label").all()]
+    assert len(boxes) == len(TYPES + BANDS)
+    assert all(box and box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_page_scrolls_sideways_on_a_phone(signed_in: Page, scheme: str, site: tuple[LiveSite, Story]) -> None:
     page, project = signed_in, site[1].project

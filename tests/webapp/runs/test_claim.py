@@ -31,6 +31,20 @@ def test_an_agent_gets_the_spec_and_a_lease(agent: Any, queued_run: QueuedRun) -
     assert run.lease_expires_at is not None and run.lease_expires_at > timezone.now()
 
 
+def test_the_spec_has_the_options_that_were_asked_for(agent: Any, queued_run: QueuedRun) -> None:
+    options = {"age_bands": "30s,5m", "older_than": "30s", "min_size": 64, "max_size": 4096}
+    run = queued_run(options=options)
+
+    spec = agent.post(f"/agent/runs/{run.run_id}/claim", {"attempt": "attempt-0001"}).json()["spec"]
+
+    assert spec["options"] == options
+
+
+def test_options_that_can_not_be_queue_nothing(queued_run: QueuedRun) -> None:
+    with pytest.raises(ValueError, match="option older_than is 'soon'"):
+        queued_run(options={"older_than": "soon"})
+
+
 def test_the_same_attempt_may_claim_again(agent: Any, queued_run: QueuedRun) -> None:
     run = queued_run()
     first = agent.post(f"/agent/runs/{run.run_id}/claim", {"attempt": "attempt-0001"})

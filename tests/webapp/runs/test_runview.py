@@ -27,6 +27,20 @@ def test_it_tells_all_that_the_run_page_shows(ci: Any, recorded_run: Callable[..
     }  # fmt: skip
 
 
+def test_bands_of_age_are_levels_of_bytes_with_their_totals(ci: Any, recorded_run: Callable[..., Run]) -> None:
+    names = ["outstanding_bytes", "outstanding_bytes.lt10s", "outstanding_bytes.older"]
+    capture = '# capture: {"collector": "malloc", "filters": {"min_size": 5}}'
+    body = f"# memflame-folded 1\n# values: {' '.join(names)}\n{capture}\nmain;leak 12 5 7\nmain;load 8 8 0\n"
+
+    view = ci.get(f"/runs/{recorded_run(body.encode()).run_id}").json()
+
+    types, (snapshot,) = view["value_types"], view["snapshots"]
+    assert [(row["name"], row["unit"], row["kind"]) for row in types] == [(name, "bytes", "level") for name in names]
+    assert [snapshot["totals"][name] for name in names] == [20, 13, 7]
+    assert set(snapshot["tags"]) == set(names)
+    assert snapshot["capture"]["filters"] == {"min_size": 5}
+
+
 def test_a_snapshot_carries_totals_and_the_tags_of_its_payloads(ci: Any, recorded_run: Callable[..., Run]) -> None:
     run = recorded_run()
 
