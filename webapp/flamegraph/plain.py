@@ -15,6 +15,7 @@ from webapp.runs.templatetags.numbers import duration, short_count
 
 MOST_LINKS = 60  # to snapshots; the chosen one's neighbours are always among them
 SORTS = {"-self": 1, "-total": 2}  # column of a stored row
+NOTHING_HAPPENED = "Nothing that is counted here happened while it was traced."
 _SEQ = re.compile(r"[1-9][0-9]{0,5}")
 
 
@@ -117,7 +118,7 @@ def _table(view: Shown, stored: dict[str, Any]) -> dict[str, Any]:
         "unit": unit_of(view.value_type),
         "rows": [_row(name, own, total, stored["all"]) for name, own, total in rows],
         "heads": [_head(view, "Self", "-self"), _head(view, "Total", "-total")],
-        "words": f"{_range(len(rows), stored['count'])} Recursion is counted once." if rows else "",
+        "words": f"{_range(len(rows), stored['count'])} Recursion is counted once." if rows else NOTHING_HAPPENED,
     }
 
 

@@ -92,7 +92,7 @@ def _skipped(line: SkippedLine) -> list[Any]:
 def _storable(value: object, depth: int = 0) -> Any:
     """As any database takes it: PostgreSQL has no NUL, no lone surrogate and no infinity in JSON."""
     if isinstance(value, str):
-        return value.replace("\\0", "\\ufffd").encode("utf-8", "replace").decode()
+        return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, bool | int):

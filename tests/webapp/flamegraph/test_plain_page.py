@@ -106,6 +106,15 @@ def test_only_the_first_fifty_of_many_are_there(uploaded_run: Callable[..., Run]
     assert "1–50 of 401 functions." in by_self
 
 
+def test_a_recording_of_nothing_says_so(recorded_run: Callable[..., Run], source: Callable[..., str]) -> None:
+    nothing = b'# memflame-folded 1\n# values: outstanding_bytes\n# capture: {"collector": "malloc", "events": 0}\n'
+
+    page = source(recorded_run(nothing))
+
+    assert rows(page) == []
+    assert "Nothing that is counted here happened while it was traced." in page
+
+
 def test_a_snapshot_that_an_older_site_read_says_that_its_table_needs_script(
     uploaded_run: Callable[..., Run], source: Callable[..., str]
 ) -> None:
