@@ -64,6 +64,7 @@ $(DATA)/demo/leaky_service: webapp/runs/demo/leaky_service.c
 test-setup: setup
 	@missing=""; \
 	command -v g++ >/dev/null || missing+=" g++"; \
+	command -v curl >/dev/null || missing+=" curl"; \
 	command -v chromium >/dev/null || missing+=" chromium fonts-dejavu-core"; \
 	node -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)' 2>/dev/null || missing+=" nodejs"; \
 	command -v redis-server >/dev/null || missing+=" redis-server"; \
@@ -82,12 +83,16 @@ lint: test-setup ## ruff, mypy --strict, import-linter
 .PHONY: test
 test: lint ## everything: lint, node --test, pytest (unit, web, eBPF, browser, services)
 	node --test tests/frontend/*.test.mjs
-	$(PY) -m pytest $(PYTEST)
+	@status=0; $(AS_ROOT) $(PY) -m pytest $(PYTEST) || status=$$?; $(GIVE_BACK) exit $$status
 
 .PHONY: screenshots
 screenshots: test-setup ## make the pictures of the documents again, with the tests' browser
 	@mkdir -p docs/img
 	MEMFLAME_PICTURES=docs/img $(PY) -m pytest -q tests/browser/test_main_job.py -k person
+
+# eBPF needs root. What the tests leave in the checkout is given back to the user who ran them.
+AS_ROOT := $(if $(SUDO),sudo env "PATH=$(PATH):/usr/sbin:/sbin" "CI=$(CI)" PYTHONDONTWRITEBYTECODE=1,)
+GIVE_BACK := $(if $(SUDO),sudo chown -R "$$(id -u):$$(id -g)" tests .pytest_cache .hypothesis 2>/dev/null || true;,)
 
 .PHONY: bench
 bench: test-setup ## benchmarks: ratios against a peer in the same run; never fails

@@ -16,8 +16,8 @@
 /* Stops the compiler from turning the call before it into a jump, which would hide the caller from a stack. */
 #define FRAME __asm__ volatile("" ::: "memory")
 
-#define PRODUCT_SLOTS 192
-#define RESULT_SLOTS 96
+#define PRODUCT_SLOTS 96
+#define RESULT_SLOTS 32
 #define SEGMENT_BYTES (1u << 20)
 #define REQUESTS_A_SECOND 400
 

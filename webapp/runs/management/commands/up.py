@@ -82,7 +82,8 @@ def _services(host: str, port: int, token_file: Path, *, with_demo: bool) -> lis
         "-m", "uvicorn", "webapp.asgi:application", "--host", host, "--port", str(port), "--workers", "1",
         "--no-server-header", "--no-access-log", "--lifespan", "off", "--timeout-graceful-shutdown", "1",
     ]  # fmt: skip
-    worker = ["-m", "celery", "-A", "webapp.celery", "worker", "-Q", "ingest", "-P", "solo", "-l", "warning"]
+    # One child process, so that Celery's time limits hold and the memory that large trees took is given back.
+    worker = ["-m", "celery", "-A", "webapp.celery", "worker", "-Q", "ingest", "-c", "1", "-l", "warning"]
     services = [
         Service("web", [python, *uvicorn], grace_s=2.5),
         Service("worker", [python, *worker, "--without-gossip", "--without-mingle"], grace_s=2.5),
