@@ -40,6 +40,14 @@ def test_a_step_that_is_known_is_not_missing():
     assert missing_steps(registers(0x123), UNWOUND, reads, {0x10: Step(16, 8)}) == {}
 
 
+def test_where_the_frame_pointer_is_saved_may_be_seen_later_and_is_kept():
+    seen = [(8, BOTTOM + 40), (16, 0x20), *CALLER]
+    unseen = [(8, 7), (16, 0x20), *CALLER]
+
+    assert missing_steps(registers(0x123), UNWOUND, seen, {0x10: Step(16, -1)}) == {0x10: Step(16, 8)}
+    assert 0x10 not in missing_steps(registers(0x123), UNWOUND, unseen, {0x10: Step(16, 8)})
+
+
 def test_a_step_of_code_that_was_replaced_is_learned_anew():
     reads = [(8, BOTTOM + 40), (16, 0x20), *CALLER]
 

@@ -45,11 +45,20 @@ class _Walk:
         address, bottom = self.registers[INSTRUCTION_POINTER], 0
         for number, place in enumerate(self.places):
             step = known.get(address)
-            if place != (bottom + step.return_address if step else self.frame_pointer + 8):
-                step = Step(place - bottom, self._saved_frame_pointer(number, bottom))
-                yield address, step
+            if step or self.frame_pointer + 8 != place:
+                found = self._step(step, number, bottom)
+                if found != step:
+                    yield address, found
+                step = found
             self._go(step, bottom)
             address, bottom = self.words[place], place + 8
+
+    def _step(self, known: Step | None, number: int, bottom: int) -> Step:
+        """A function that saves the register keeps what a caller above has put there: not each time a frame pointer."""
+        saved = self._saved_frame_pointer(number, bottom)
+        if known and known.return_address == self.places[number] - bottom and saved == _IN_REGISTER:
+            return known
+        return Step(self.places[number] - bottom, saved)
 
     def _go(self, step: Step | None, bottom: int) -> None:
         if step is None:
