@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import struct
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator
-from itertools import groupby
+from collections.abc import Iterator
 from pathlib import Path
 
 from tracer.block_options import MAX_BYTES, BlockOptions
-from tracer.bpf.placement import Placement
 from tracer.bpf.program import HERE, KernelIds, Program
 from tracer.collectors.ages import Live, live_by_stack
 from tracer.collectors.allocators import LEAVES, Site, sites, without_probe_path
 from tracer.collectors.collector import Probe
 from tracer.collectors.errors import CollectorError
+from tracer.collectors.malloc_probes import AllocatorProbes
 from tracer.collectors.options import option
 from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, KernelStacks, RawStack, call_sites
 from tracer.process.address_space import AddressSpace
@@ -28,16 +26,6 @@ COUNTERS = (
 _HOT = {"malloc", "calloc", "realloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdlPvm"}  # called often as a rule
 _OPERATOR_NEW_FRAMES = 4  # of forms that call each other and keep frame pointers, and one for their caller
 _SOURCES = (HERE / "target.h", HERE / "stacks.h", Path(__file__).with_suffix(".c"))
-
-
-# Functions of malloc.c and the sites that they are attached to. Entry and return probe sit on one instruction: at
-# different ones the earlier would hide the return address from the later.
-_FUNCTIONS: dict[str, Callable[[Site], bool]] = {
-    "on_return": lambda site: site.allocator is not None and not site.allocator.is_new and not site.is_wrapper,
-    "on_enter": lambda site: site.allocator is not None and not site.is_wrapper,
-    "on_enter_wrapper": lambda site: site.is_wrapper,
-    "on_free": lambda site: site.allocator is None,
-}
 
 
 class MallocCollector:
@@ -55,11 +43,9 @@ class MallocCollector:
             _SOURCES, defines=_defines(spec, target.pid, found), counters=COUNTERS,
             multi_links=None if option(spec, "multi_links") else False,
         )  # fmt: skip
-        self._probes: list[Probe] = []
-        self._rets: defaultdict[str, set[int]] = defaultdict(set)  # probed already, by file: functions can share them
+        self._placed = AllocatorProbes(self._program, target.pid)
         try:
-            for path, group in groupby(found, key=lambda site: site.path):
-                self._attach(path, list(group))
+            self._placed.attach(found)
         except BaseException:
             self._program.close()
             raise
@@ -94,7 +80,7 @@ class MallocCollector:
         return live_by_stack(self._program.map("blocks").values(), self._options, now_ns)
 
     def probes(self) -> list[Probe]:
-        return self._probes
+        return self._placed.probes
 
     def facts(self) -> dict[str, object]:
         filters = self._options.filters()
@@ -109,51 +95,11 @@ class MallocCollector:
     def _notes(self) -> Iterator[str]:
         if abandoned := self.counters()["abandoned"]:
             yield f"{abandoned:,} allocator calls were left by an exception or a longjmp and are not counted."
-        stepped = {probe.symbol for probe in self._probes if probe.kind == "single-step"}
+        stepped = {probe.symbol for probe in self._placed.probes if probe.kind == "single-step"}
         if dear := sorted(stepped & _HOT):
             yield f"No cheap place for a probe in {', '.join(dear)}: each call costs about 10 µs more."
         if self._unreachable:
             yield f"Deleted or replaced since they were mapped, so not probed: {', '.join(self._unreachable)}."
-
-    def _attach(self, path: str, group: list[Site]) -> None:
-        """All probes of a file in one step; one by one if the kernel refuses that."""
-        try:
-            self._attach_at(path, [(site, site.placements[0]) for site in group])
-        except OSError:
-            for site in group:
-                self._attach_anywhere(site)
-
-    def _attach_anywhere(self, site: Site) -> None:
-        """At the best instruction that the kernel allows: another tool may hold one with a wrong reference counter."""
-        refusal: OSError | None = None
-        for placement in site.placements:
-            try:
-                return self._attach_at(site.path, [(site, placement)])
-            except OSError as error:
-                refusal = error
-        raise CollectorError(f"no probe could be placed in {site.symbol} of {site.module}: {refusal}")
-
-    def _attach_at(self, path: str, placed: list[tuple[Site, Placement]]) -> None:
-        attached: list[int] = []
-        try:
-            for function, is_wanted in _FUNCTIONS.items():
-                points = [(site.start + place.offset, site.cookie) for site, place in placed if is_wanted(site)]
-                attached += self._attached(function, path, points)
-            rets = {ret for site, _ in placed for ret in site.rets} - self._rets[path]
-            attached += self._attached("on_ret", path, [(ret, 0) for ret in sorted(rets)])
-            self._rets[path] |= rets
-        except OSError:
-            self._program.detach(attached)
-            raise
-        for site, place in placed:
-            self._probes.append(Probe(site.module, site.symbol, place.offset, place.kind))
-            self._probes += [Probe(site.module, site.symbol, ret - site.start, "single-step") for ret in site.rets]
-
-    def _attached(self, function: str, path: str, points: list[tuple[int, int]]) -> list[int]:
-        if not points:
-            return []
-        is_return = function == "on_return"
-        return self._program.attach_uprobes(function, path, points, pid=self._pid, is_return=is_return)
 
 
 def stack_at_return(raw: RawStack) -> CapturedStack:
