@@ -63,9 +63,16 @@ class Counters:
         return {name: self._sum(position) for position, name in enumerate(self.names)}
 
     def _sum(self, position: int) -> int:
-        count = len(processors(_ALL))
-        raw = syscalls.lookup(self.array.fd, struct.pack("=I", position), 8 * count)
-        return sum(struct.unpack(f"={count}Q", raw)) if raw is not None else 0
+        return processor_sums(self.array, struct.pack("=I", position))[0]
+
+
+def processor_sums(table: Map, key: bytes) -> tuple[int, ...]:
+    """A value that each processor has of its own, as u64 fields, each summed over them; 0 without an entry."""
+    count = len(processors(_ALL))
+    raw = table.lookup(key) or bytes(table.value_bytes)
+    words = struct.unpack(f"={len(raw) // 8}Q", raw)
+    width = len(words) // count
+    return tuple(sum(words[field::width]) for field in range(width))
 
 
 def online_processors() -> list[int]:
