@@ -93,12 +93,13 @@ def _copy(map_fd: int, *, key_bytes: int, value_bytes: int, max_entries: int) ->
 # --- programs, links, perf events -------------------------------------------------------------------------------------
 
 
-def load_trivial_program() -> int:
-    """Load `return 0`: shows that this process may load tracing programs at all."""
+def load_trivial_program(attach_type: int = 0) -> int:
+    """Load `return 0`: shows that this process may load tracing programs at all, and what a probe costs by itself."""
     code = struct.pack("=BBhiBBhi", 0xB7, 0, 0, 0, 0x95, 0, 0, 0)  # r0 = 0; exit
     instructions, licence = ctypes.create_string_buffer(code, len(code)), ctypes.create_string_buffer(b"GPL")
     pointers = ctypes.addressof(instructions), ctypes.addressof(licence)
-    return _bpf(_PROG_LOAD, _attributes("=IIQQ", _PROG_TYPE_KPROBE, len(code) // 8, *pointers))
+    count = len(code) // 8
+    return _bpf(_PROG_LOAD, _attributes("=IIQQ44xI", _PROG_TYPE_KPROBE, count, *pointers, attach_type))
 
 
 def link_uprobes(
