@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import gc
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tracer.bpf import syscalls
+from tracer.bpf.program import KernelIds
 from tracer.collectors import CollectorError
-from tracer.collectors.counting import Counting, count_events
+from tracer.collectors.counting import Counting, Counts, count_events
 from tracer.process.target import read_status
 
 
@@ -26,11 +28,56 @@ def counted(launch):
     return counts
 
 
-def test_calls_bytes_and_callers_are_those_of_the_program(counted):
-    counts = counted("leaky")
+@dataclass(frozen=True)
+class Watch:
+    """Readings of one program: while another one worked, after its own work, and at rest; and what is left then."""
 
-    assert (counts.allocations, counts.frees, counts.callers) == (23 + 1009, 1009, 2)
-    assert counts.requested_bytes == 23 * 4096 + 1009 * 32
+    idle: Counts
+    worked: Counts
+    rested: Counts
+    ours: KernelIds
+    descriptors_left: int
+
+
+@pytest.fixture(scope="module")
+def watch(launch):
+    watched, other = launch("leaky"), launch("leaky")
+    descriptors = _open_descriptors()
+    with Counting(watched.pid) as counting:
+        other.work()
+        idle = counting.read()
+        watched.work()
+        worked = counting.read()
+        rested = counting.read().since(worked)
+        ours = counting.kernel_ids()
+    return Watch(idle, worked, rested, ours, _open_descriptors() - descriptors)
+
+
+def _open_descriptors():
+    gc.collect()  # what an earlier test left must not be closed between two counts
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_calls_bytes_and_callers_are_those_of_the_program(watch):
+    assert (watch.worked.allocations, watch.worked.frees, watch.worked.callers) == (23 + 1009, 1009, 2)
+    assert watch.worked.requested_bytes == 23 * 4096 + 1009 * 32
+
+
+def test_another_process_with_the_same_library_does_not_count(watch):
+    assert (watch.idle.allocations, watch.idle.frees) == (0, 0)
+
+
+def test_two_readings_give_what_came_between_them(watch):
+    assert (watch.rested.allocations, watch.rested.frees) == (0, 0)
+    assert 0 < watch.rested.seconds < watch.worked.seconds
+    assert watch.worked.cpu_seconds > 0
+
+
+def test_no_program_link_or_descriptor_is_left(watch):
+    assert watch.ours.programs and watch.ours.links
+    assert not watch.ours.programs & set(syscalls.loaded_program_ids())
+    assert not watch.ours.links & set(syscalls.link_ids())
+    assert watch.descriptors_left == 0
 
 
 def test_a_new_and_the_malloc_inside_of_it_are_one_allocation(counted):
@@ -67,31 +114,11 @@ def test_page_faults_are_those_that_the_kernel_counts(launch):
     assert counts.minor_faults == after.minor_faults - before.minor_faults >= 1009 + 211 + 101 + 307 + 210
 
 
-def test_two_readings_give_what_came_between_them(launch):
-    workload = launch("leaky")
-    with Counting(workload.pid) as counting:
-        before = counting.read()
-        workload.work()
-        after = counting.read()
-        counts = counting.read().since(after)
-
-    assert (before.allocations, after.since(before).allocations, counts.allocations) == (0, 23 + 1009, 0)
-
-
 def test_a_static_program_is_counted_too(counted):
     counts = counted("leaky-static")
 
     assert (counts.allocations, counts.frees) == (23 + 1009, 1009)
     assert {known.module for known in counts.functions} == {"leaky-static"}
-
-
-def test_another_process_with_the_same_library_does_not_count(launch):
-    watched, other = launch("leaky"), launch("leaky")
-    with Counting(watched.pid) as counting:
-        other.work()
-        counts = counting.read()
-
-    assert (counts.allocations, counts.frees) == (0, 0)
 
 
 def test_counting_ends_with_the_process_and_keeps_what_it_had(launch):
@@ -108,23 +135,6 @@ def test_counting_ends_when_it_is_asked_to(launch):
     counts = count_events(launch("leaky").pid, 60, should_stop=lambda: True)
 
     assert counts.seconds < 60
-
-
-def test_no_program_link_or_descriptor_is_left(launch):
-    workload = launch("leaky")
-    descriptors = _open_descriptors()
-    with Counting(workload.pid) as counting:
-        ours = counting.kernel_ids()
-
-    assert ours.programs and ours.links
-    assert not ours.programs & set(syscalls.loaded_program_ids())
-    assert not ours.links & set(syscalls.link_ids())
-    assert _open_descriptors() == descriptors
-
-
-def _open_descriptors():
-    gc.collect()  # what an earlier test left must not be closed between two counts
-    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 def test_a_process_that_is_not_there_is_refused():

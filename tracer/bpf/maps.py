@@ -30,6 +30,10 @@ class Map:
     def update(self, key: bytes, value: bytes) -> None:
         syscalls.update(self.fd, key, value)
 
+    def delete(self, key: bytes) -> None:
+        """Of a key without an entry, nothing happens."""
+        syscalls.delete(self.fd, key)
+
     def try_update(self, key: bytes, value: bytes) -> bool:
         """False if the map is full."""
         try:
@@ -67,11 +71,14 @@ class Counters:
 
 
 def processor_sums(table: Map, key: bytes) -> tuple[int, ...]:
-    """A value that each processor has of its own, as u64 fields, each summed over them; 0 without an entry."""
-    count = len(processors(_ALL))
-    raw = table.lookup(key) or bytes(table.value_bytes)
-    words = struct.unpack(f"={len(raw) // 8}Q", raw)
-    width = len(words) // count
+    """The value of a key that each processor has of its own, summed; 0 without an entry."""
+    return summed(table.lookup(key) or bytes(table.value_bytes))
+
+
+def summed(value: bytes) -> tuple[int, ...]:
+    """The u64 fields of a value that each processor has of its own, each summed over them."""
+    words = struct.unpack(f"={len(value) // 8}Q", value)
+    width = len(words) // len(processors(_ALL))
     return tuple(sum(words[field::width]) for field in range(width))
 
 

@@ -5,7 +5,7 @@ One row a function: adding one needs no other change. Positions are those of the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from collections.abc import Mapping as Map
 from dataclasses import dataclass, replace
 
@@ -119,9 +119,9 @@ class Site:
         return known is not None and (known.is_copy or (known.is_new and not self.rets))
 
 
-def sites(space: AddressSpace) -> Iterator[Site]:
+def sites(space: AddressSpace, *, but_of: Collection[tuple[int, int, int]] = ()) -> Iterator[Site]:
     """Every allocator function of every mapped file, once an address: aliases are one function."""
-    seen: set[tuple[int, int, int]] = set()
+    seen = set(but_of)
     for mapping in space.mappings():
         if mapping.inode and mapping.file_id not in seen:
             seen.add(mapping.file_id)

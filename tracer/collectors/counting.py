@@ -30,7 +30,7 @@ Role = Literal["allocates", "wraps", "frees"]
 MAX_CALLERS = 65_536  # addresses of 16 bytes; the most that an estimate of the stack map's fill needs
 COUNTERS = ("brk", "mmap", "munmap")
 _SOURCES = (HERE / "arguments.h", Path(__file__).with_suffix(".c"))
-_LOOK_EVERY_S = 0.1  # whether to stop
+LOOK_EVERY_S = 0.1  # whether to stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,7 @@ class Counts:
     """Events of one process within some seconds."""
 
     seconds: float
+    cpu_seconds: float = 0.0  # of the process, with what the counting took of it
     functions: tuple[FunctionCalls, ...] = ()
     callers: int = 0  # addresses that allocations returned to, since the counting began; MAX_CALLERS at most
     brk_calls: int = 0
@@ -86,6 +87,7 @@ class Counts:
         )
         return Counts(
             self.seconds - earlier.seconds,
+            self.cpu_seconds - earlier.cpu_seconds,
             functions,
             self.callers,
             self.brk_calls - earlier.brk_calls,
@@ -129,7 +131,7 @@ class Counting:
         """False as soon as the process has exited."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0 and not should_stop():
-            if self.target.exits_within(min(left, _LOOK_EVERY_S)):
+            if self.target.exits_within(min(left, LOOK_EVERY_S)):
                 return False
         return not self.target.has_exited()
 
@@ -151,13 +153,14 @@ class Counting:
         self._resources.callback(self._program.close)
         self._functions = attach(self._program, found, pid=self.pid)
         self._wrappers = [site.span for site in found if site.is_wrapper]
-        self._status = read_status(self.pid)
+        self._status, self._cpu_seconds = read_status(self.pid), 0.0
         self._first = self._reading()
 
     def _reading(self) -> Counts:
         calls, status = self._program.counters(), self._last_status()
         return Counts(
             time.monotonic(),
+            self._last_cpu_seconds(),
             tuple(self._with_calls(number, known) for number, known in self._functions.items()),
             self._caller_count(),
             calls["brk"],
@@ -175,6 +178,11 @@ class Counting:
         """What calls malloc inside of operator new is no caller: whatever calls that one has its own entry."""
         addresses = (int.from_bytes(key, "little") for key, _ in self._program.map("callers").entries())
         return sum(not any(address in span for span in self._wrappers) for address in addresses)
+
+    def _last_cpu_seconds(self) -> float:
+        with suppress(OSError):
+            self._cpu_seconds = time.clock_gettime(_cpu_clock(self.pid))
+        return self._cpu_seconds
 
     def _last_status(self) -> Status:
         with suppress(TargetError):  # it has exited: what it had at the last look stays
@@ -241,6 +249,11 @@ def role_of(site: Site) -> Role:
     if site.allocator is None:
         return "frees"
     return "wraps" if site.is_wrapper else "allocates"
+
+
+def _cpu_clock(pid: int) -> int:
+    """Of its processor time, as clock_getcpuclockid(3) makes it: CPUCLOCK_SCHED of linux/posix-timers.h."""
+    return ~pid << 3 | 2
 
 
 def _defines(pid: int, found: list[Site]) -> dict[str, int | str]:

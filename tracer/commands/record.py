@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from types import FrameType
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -19,6 +16,7 @@ from tracer.collectors import CollectorError
 from tracer.collectors.ability import abilities
 from tracer.collectors.session import Listener, Outcome, run_session
 from tracer.commands.recording_view import view_of
+from tracer.commands.stopping import asked_to_stop
 from tracer.profile.folded import write_folded
 from tracer.profile.model import Profile
 from tracer.protocol import COLLECTORS, MAX_DURATION_S, MAX_SNAPSHOTS, RunSpec
@@ -75,7 +73,7 @@ def record(
         "", collector, pid, duration_s=duration, snapshot_every_s=snapshot_every, options=options
     )  # fmt: skip
     writer = _Writer(output, keeps_snapshots=snapshot_every > 0)
-    with _asked_to_stop() as should_stop, view_of(spec, sys.stderr) as view:
+    with asked_to_stop() as should_stop, view_of(spec, sys.stderr) as view:
         try:
             outcome = run_session(spec, _Both(view, writer), should_stop)
         except (CollectorError, OSError) as error:
@@ -151,22 +149,6 @@ class _Both:
     def on_snapshot(self, seq: int, elapsed_s: float, profile: Profile, is_last: bool) -> None:
         self._writer.on_snapshot(seq, profile, is_last=is_last)
         self._view.on_snapshot(seq, elapsed_s, profile, is_last)
-
-
-@contextmanager
-def _asked_to_stop() -> Iterator[Callable[[], bool]]:
-    """Whether SIGINT or SIGTERM has come since."""
-    asked: list[int] = []
-
-    def ask(number: int, _frame: FrameType | None) -> None:
-        asked.append(number)
-
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield lambda: bool(asked)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _report(outcome: Outcome, writer: _Writer, *, as_json: bool) -> None:
