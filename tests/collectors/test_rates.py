@@ -12,10 +12,10 @@ IDLE = ProcessEvents(12, "idle", (0, 0, 0, 0, 0, 2, 0))
 
 def test_rates_are_events_by_seconds():
     functions = (
-        FunctionCalls("libc.so.6", "malloc", "allocates", "emulated", 60, 6000),
-        FunctionCalls("libc.so.6", "calloc", "allocates", "emulated", 4, 400),
-        FunctionCalls("libstdc++.so.6", "_Znwm", "wraps", "emulated", 50, 5000),
-        FunctionCalls("libc.so.6", "free", "frees", "single-step", 32),
+        FunctionCalls("libc.so.6", "malloc", "allocates", "emulated", calls=60, bytes=6000),
+        FunctionCalls("libc.so.6", "calloc", "allocates", "emulated", calls=4, bytes=400),
+        FunctionCalls("libstdc++.so.6", "_Znwm", "wraps", "emulated", calls=50, bytes=5000),
+        FunctionCalls("libc.so.6", "free", "frees", "single-step", calls=32),
     )
     counts = Counts(2.0, 0.5, functions, 7, brk_calls=2, mmap_calls=4, munmap_calls=1, minor_faults=20, major_faults=3)
 

@@ -44,6 +44,7 @@ class FunctionCalls:
     symbol: str
     role: Role
     kind: Kind  # of the probe that a recording would place, which is what a call costs
+    has_ret_probes: bool = False  # an operator new that a recording leaves by its ret instructions: they are dear
     calls: int = 0
     bytes: int = 0  # that it asked for
 
@@ -234,7 +235,7 @@ def _attach_at(program: Program, path: str, group: list[tuple[int, Site, int]], 
         program.detach(attached)
         raise
     return {
-        number: FunctionCalls(site.module, site.symbol, role_of(site), site.placements[choice].kind)
+        number: FunctionCalls(site.module, site.symbol, role_of(site), site.placements[choice].kind, bool(site.rets))
         for number, site, choice in group
     }
 

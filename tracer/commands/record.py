@@ -15,6 +15,7 @@ from tracer.block_options import DEFAULT_AGE_BANDS, NO_AGE_BANDS, BadOption, che
 from tracer.collectors import CollectorError
 from tracer.collectors.ability import abilities
 from tracer.collectors.session import Listener, Outcome, run_session
+from tracer.commands.estimate import print_estimate
 from tracer.commands.recording_view import view_of
 from tracer.commands.stopping import asked_to_stop
 from tracer.profile.folded import write_folded
@@ -37,6 +38,11 @@ def record(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a summary as JSON; the folded stacks then go to -o only")
     ] = False,
+    estimate: Annotated[
+        bool,
+        typer.Option("--estimate", help="Record nothing: count for some seconds, and say what recording would cost"),
+    ] = False,
+    estimate_seconds: Annotated[float, typer.Option(help="Seconds to count for --estimate")] = 3.0,
     max_stacks: Annotated[int, typer.Option(help="Stacks to keep apart, 1 kB of locked memory each")] = 16_384,
     max_blocks: Annotated[int, typer.Option(help="Live blocks of malloc to follow, 96 bytes each")] = 1 << 20,
     age_bands: Annotated[
@@ -62,6 +68,8 @@ def record(
     Says "attached" on standard error once events are counted. Ctrl-C ends the recording and keeps what there is.
     Exit codes: 0 recorded, 1 not recorded, 2 wrong usage.
     """
+    if estimate:
+        return print_estimate(pid, estimate_seconds, as_json=as_json)
     _check(collector, duration, snapshot_every, output)
     asked = {"age_bands": age_bands, "older_than": older_than, "min_size": min_size, "max_size": max_size}
     options: dict[str, int | str] = {name: value for name, value in asked.items() if value is not None}
