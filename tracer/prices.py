@@ -72,6 +72,14 @@ class Estimate:
     prices: tuple[Price, ...]
     notes: tuple[str, ...] = ()
 
+    @property
+    def recommended(self) -> Price | None:
+        return next((price for price in self.prices if price.is_recommended), None)
+
+    @property
+    def faults_a_second(self) -> float:
+        return self.a_second["minor"] + self.a_second["major"]
+
     def to_dict(self) -> dict[str, Any]:
         return {
             **asdict(self), "a_second": dict(self.a_second), "prices": [asdict(price) for price in self.prices],

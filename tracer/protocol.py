@@ -234,7 +234,7 @@ POLL_EVERY_S = 5.0  # an agent asks for work by itself, in case a nudge was lost
 
 # --- task and queue names ---------------------------------------------------------------------------------------------
 
-TASK_RUN_READY = "memflame.run.ready"  # on the host's queue; argument: run id
+TASK_RUN_READY = "memflame.run.ready"  # on the host's queue; argument: id of a run or an estimate
 TASK_INGEST_SNAPSHOT = "memflame.ingest.snapshot"  # on INGEST_QUEUE; arguments: snapshot primary key
 INGEST_QUEUE = "ingest"
 

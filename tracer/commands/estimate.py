@@ -78,8 +78,7 @@ def _row(cells: tuple[str, ...]) -> str:
 
 
 def _advice(estimate: Estimate) -> Iterator[str]:
-    chosen = next((price for price in estimate.prices if price.is_recommended), None)
-    if chosen is not None:
+    if estimate.recommended is not None:
         yield f"* recommended: the most telling that takes {percent(BUDGET_SHARE)} of one core or less."
     else:
         yield f"Nothing takes {percent(BUDGET_SHARE)} of one core or less: record at a quieter time, or for seconds."
@@ -96,4 +95,4 @@ def slowdown(times: float | None) -> str:
     """Of the program's own work."""
     if times is None:
         return "–"
-    return f">{_NO_BREAK_SPACE}{MOST_SLOWDOWN:g}{_NO_BREAK_SPACE}×" if times >= MOST_SLOWDOWN else percent(times)
+    return f"over ×{_NO_BREAK_SPACE}{MOST_SLOWDOWN:g}" if times >= MOST_SLOWDOWN else percent(times)

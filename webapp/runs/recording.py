@@ -16,7 +16,7 @@ from webapp.hosts.abilities import key_of, processes_of
 from webapp.hosts.models import Host
 from webapp.runs import states
 from webapp.runs.forms import DEFAULT_DURATION, DURATIONS, SHORTEST_INTERVAL_S, NewRunForm, default_interval_s
-from webapp.runs.models import Run
+from webapp.runs.models import Estimate, Run
 from webapp.teams.access import person, project_or_404, require
 from webapp.teams.models import Project, Role
 
@@ -129,7 +129,16 @@ def _context(
         "find": find,
         "processes": processes_of(host, text=find, chosen=chosen),
         "plan": plan_of(values | {"process": chosen}, host),
+        "estimate": _estimate(request, project),
     }
+
+
+def _estimate(request: HttpRequest, project: Project) -> Estimate | None:
+    """The one that was asked for without script; with it, the page has it already."""
+    if "estimate" not in request.GET:
+        return None
+    asked = Estimate.objects.visible_to(request.user).filter(project=project, estimate_id=request.GET["estimate"])
+    return asked.select_related("host").first()
 
 
 @dataclass(frozen=True, slots=True)
