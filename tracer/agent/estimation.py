@@ -39,9 +39,7 @@ class Estimation(threading.Thread):
             claim = self._client.claim_estimate(self._estimate, self._attempt)
             found = self._count(claim)
             logger.info("%s", found.reason or "counted")
-            self._client.finish_estimate(
-                self._estimate, self._attempt, result=found.result, reason=found.reason
-            )  # fmt: skip
+            self._client.finish_estimate(self._estimate, self._attempt, result=found.result, reason=found.reason)
         except ClientError as error:
             # Another agent's, or the site does without: it tells the person that nobody answered.
             logger.warning("no estimate: %s", error)
@@ -50,6 +48,7 @@ class Estimation(threading.Thread):
         """The agent ends: an estimate is made again in seconds, so this one is given up."""
         if self._child is not None:
             self._child.kill()
+            self._child.wait()
 
     def _count(self, claim: EstimateClaim) -> Found:
         if is_own(claim.pid):

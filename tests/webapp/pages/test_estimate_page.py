@@ -77,7 +77,7 @@ def test_what_it_came_to_is_a_table_with_one_recommended(story: Any, ready: Esti
     text = " ".join(part.text.replace("\u00a0", " ").split())
     assert "hx-get" not in part.one("div", id="estimate").attributes
     assert "3 s of counting only, 8,412 allocations/s from 1,120 call sites, 0 frees/s, 0.3 page faults/s" in text
-    assert "malloc, exact 13.3 % over × 10 119.7 MB" in text
+    assert "malloc, exact 13.3 % over × 10 119.8 MB" in text
     assert "brk recommended < 0.1 % – 4.0 kB Heaps that are mapped" in text
 
 
