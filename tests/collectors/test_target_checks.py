@@ -48,6 +48,7 @@ def test_a_usual_process_has_an_allocator_and_is_seen_as_we_see_it(run):
     assert found["allocator"][1].startswith("malloc in libc.so.6; ")
     assert (found["mapped files"][0], found["places of probes"][0]) == ("ok", "ok")
     assert found["generated code"] == ("ok", "none")
+    assert found["frame pointers"][1].startswith("Not kept by python3")
 
 
 def test_a_process_that_is_gone_fails_whole():

@@ -8,6 +8,7 @@ from pathlib import Path
 from tracer.collectors.allocators import CALLED_OFTEN, Site, sites, without_probe_path
 from tracer.collectors.check import Check, failure, ok, warning
 from tracer.process.address_space import AddressSpace
+from tracer.process.frame_pointers import modules_without_frame_pointers
 from tracer.process.maps import Mapping, parse_maps
 from tracer.process.target import Target, TargetError
 from tracer.symbols.cache import SymbolCache
@@ -41,6 +42,7 @@ def _checks(target: Target) -> list[Check]:
             reachable_files(space),
             allocator(found),
             cheap_places(found),
+            frame_pointers(space),
             symbols(space),
             perf_map(target, maps),
         ]
@@ -90,6 +92,15 @@ def cheap_places(found: list[Site]) -> Check:
         return ok("places of probes", "on instructions that the kernel emulates, in all that is called often")
     slow = f"Each call of {_some(dear)} costs about {_MANY_STEPPED} µs more: no cheap instruction is in reach."
     return warning("places of probes", slow)
+
+
+def frame_pointers(space: AddressSpace) -> Check:
+    """Of the main modules: without them the callers of an allocator are found by unwind tables, at a price."""
+    bare = modules_without_frame_pointers(space)
+    if not bare:
+        return ok("frame pointers", "kept by the main modules")
+    unwound = f"Not kept by {_some([use.module for use in bare])}: stacks are unwound with libdw."
+    return warning("frame pointers", unwound, "for cheaper stacks, compile with -fno-omit-frame-pointer")
 
 
 def symbols(space: AddressSpace) -> Check:
