@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from tracer.allocator_options import check_allocator_options
 from tracer.block_options import COLLECTOR as BLOCK_COLLECTOR
 from tracer.block_options import OLDEST_BAND, BlockOptions, age_of, age_words, check_block_options
 from tracer.profile.model import ValueType
@@ -155,6 +156,7 @@ CAPTURE_KEYS = (
     "frames",
     "probes",  # [{"module": …, "symbol": …, "offset": …, "kind": one of PROBE_KINDS}]
     "allocator",  # file name of the module whose malloc the program calls
+    "allocators",  # file names of all modules that have one
     "filters",  # {option: value}: options that leave blocks out, of BlockOptions.filters
     "notes",  # [sentence]
 )
@@ -211,6 +213,7 @@ class RunSpec:
         if not 0 < spec.duration_s <= MAX_DURATION_S:
             raise ValueError(f"duration is {spec.duration_s:g} s, the limit is {MAX_DURATION_S} s")
         check_block_options(spec.collector, spec.options)
+        check_allocator_options(spec.collector, spec.options)
         return spec
 
 

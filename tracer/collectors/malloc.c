@@ -17,7 +17,7 @@
  * It cannot see memory that a program takes from the system without these functions, pools carved out of one
  * block, and blocks that were allocated before the recording.
  *
- * Defines: IN_WRAPPER(address), HAS_OPERATOR_NEW, IS_WANTED(bytes), MAX_BLOCKS, MAX_STACKS, MAX_CALLS, and those of target.h
+ * Defines: IN_WRAPPER(address), HAS_OPERATOR_NEW, FREED_BLOCK(context), LAST_POSITION, IS_WANTED(bytes), MAX_BLOCKS, MAX_STACKS, MAX_CALLS, and those of target.h
  * and stacks.h.
  */
 
@@ -89,12 +89,27 @@ BPF_TABLE("hash", u64, struct totals, totals, MAX_STACKS + 1);
  * context, which the verifier refuses, and a test for overflow into a 128-bit product, which BPF doesn't have. */
 #define OPAQUE(value) __asm__ volatile("" : "+r"(value))
 
+static __always_inline u64 later_argument(struct pt_regs *context, u32 position) {
+#if LAST_POSITION > 3
+  u64 fourth = context->cx, fifth = context->r8, sixth = context->r9;
+  OPAQUE(fourth);
+  OPAQUE(fifth);
+  OPAQUE(sixth);
+  return position == 4 ? fourth : position == 5 ? fifth : position == 6 ? sixth : 0;
+#else
+  return 0;
+#endif
+}
+
 static __always_inline u64 argument(struct pt_regs *context, u32 position) {
   u64 first = context->di, second = context->si, third = context->dx;
   OPAQUE(first);
   OPAQUE(second);
   OPAQUE(third);
-  return position == 1 ? first : position == 2 ? second : position == 3 ? third : 0;
+  return position == 1   ? first
+         : position == 2 ? second
+         : position == 3 ? third
+                         : later_argument(context, position);
 }
 
 static __always_inline u64 requested_bytes(struct pt_regs *context, u64 cookie) {
@@ -164,7 +179,7 @@ int on_enter_wrapper(struct pt_regs *context) {
   if (last && last->sp == context->sp && last->return_address == caller && last->symbol != SYMBOL(cookie))
     return 0;
   struct wrapper entered = {.sp = context->sp, .return_address = caller, .frame_pointer = context->bp};
-  entered.bytes = context->di;
+  entered.bytes = argument(context, SIZE_ARGUMENT(cookie));
   entered.has_bytes = SIZE_ARGUMENT(cookie) != 0;
   entered.function = FUNCTION(cookie);
   entered.symbol = SYMBOL(cookie);
@@ -269,11 +284,12 @@ static __always_inline void on_refused(struct call *call) {
     add_freed(call->block.stack, call->block.bytes); /* realloc(block, 0) is a free */
 }
 
-/* The outermost call of this thread, taken out of the map if it is the one that leaves with this stack pointer. */
-static __always_inline bool take_call(u64 sp, struct call *call) {
+/* The outermost call of this thread, taken out of the map if it is the one that leaves with this stack pointer, and in
+ * this way: malloc and operator new can end in the same function, which both jump to. */
+static __always_inline bool take_call(u64 sp, bool by_ret, struct call *call) {
   u64 thread = bpf_get_current_pid_tgid();
   struct call *entered = calls.lookup(&thread);
-  if (!entered || entered->sp != sp)
+  if (!entered || entered->sp != sp || (by_ret && !entered->return_address))
     return false; /* entered before the recording, or an inner call */
   *call = *entered;
   calls.delete(&thread);
@@ -346,24 +362,24 @@ static __always_inline void finish(struct pt_regs *context, struct call *finishe
 
 int on_return(struct pt_regs *context) {
   struct call call;
-  if (is_recorded() && take_call(context->sp - 8, &call))
+  if (is_recorded() && take_call(context->sp - 8, false, &call))
     finish(context, &call);
   return 0;
 }
 
-/* At a ret of an operator new: the return address is still on the stack, and no frame leads to it. */
+/* At a ret of an operator new: no frame leads to its caller. */
 int on_ret(struct pt_regs *context) {
   struct call call;
-  if (!is_recorded() || !take_call(context->sp, &call))
+  if (!is_recorded() || !take_call(context->sp, true, &call))
     return 0;
   if (!call.caller)
-    call.caller = return_address(context);
+    call.caller = call.return_address;
   finish(context, &call);
   return 0;
 }
 
 int on_free(struct pt_regs *context) {
-  u64 address = context->di;
+  u64 address = FREED_BLOCK(context);
   if (!address || !is_recorded())
     return 0;
   struct block *live = blocks.lookup(&address);
