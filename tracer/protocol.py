@@ -58,7 +58,7 @@ COLLECTORS: Mapping[str, CollectorFacts] = {
             "malloc",
             "Allocator calls",
             "Each malloc, calloc, realloc, new and free: which code path holds memory that it has not given back.",
-            "4 to 6 µs for each malloc and its free: noticeable above 10,000 calls a second.",
+            "3 to 5 µs for each malloc and its free: noticeable above 10,000 calls a second.",
             _VALUE_TYPES["malloc"],
         ),
         CollectorFacts(

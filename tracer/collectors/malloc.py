@@ -27,7 +27,10 @@ COUNTERS = (
     "events", "refused", "abandoned", "failed_stack", "stack_map_full", "allocation_map_full", "call_map_full",
 )  # fmt: skip
 _OPERATOR_NEW_FRAMES = 4  # of forms that call each other and keep frame pointers, and one for their caller
-_SOURCES = (HERE / "target.h", HERE / "stacks.h", Path(__file__).with_suffix(".c"))
+_SOURCES = (
+    *(HERE / name for name in ("target.h", "stacks.h", "frame_walk.h")),
+    *(Path(__file__).with_name(name) for name in ("allocator_calls.h", "malloc.c")),
+)
 
 
 class MallocCollector:
