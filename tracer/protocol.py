@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from tracer.block_options import COLLECTOR as BLOCK_COLLECTOR
 from tracer.block_options import OLDEST_BAND, BlockOptions, age_of, age_words, check_block_options
+from tracer.limit_options import check_limits
 from tracer.profile.model import ValueType
 
 PROTOCOL_VERSION = 1
@@ -156,6 +157,7 @@ CAPTURE_KEYS = (
     "probes",  # [{"module": …, "symbol": …, "offset": …, "kind": one of PROBE_KINDS}]
     "allocator",  # file name of the module whose malloc the program calls
     "filters",  # {option: value}: options that leave blocks out, of BlockOptions.filters
+    "overhead",  # {"share", "peak_share", "own_share", "budget": of one core, "trap_ns": {kind: ns}, "is_measured"}
     "notes",  # [sentence]
 )
 """Keys of `Profile.capture`, written as `# capture: {json}` under the folded header. All are optional."""
@@ -211,6 +213,7 @@ class RunSpec:
         if not 0 < spec.duration_s <= MAX_DURATION_S:
             raise ValueError(f"duration is {spec.duration_s:g} s, the limit is {MAX_DURATION_S} s")
         check_block_options(spec.collector, spec.options)
+        check_limits(spec.options)
         return spec
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tracer.block_options import MAX_BYTES, BlockOptions
-from tracer.bpf.program import HERE, KernelIds, Program
+from tracer.bpf.program import HERE, KernelIds, ProbeKind, Program, Runs
 from tracer.collectors.ages import Live, live_by_stack
 from tracer.collectors.allocators import LEAVES, Site, sites, without_probe_path
 from tracer.collectors.collector import Probe
@@ -85,6 +85,12 @@ class MallocCollector:
     def facts(self) -> dict[str, object]:
         filters = self._options.filters()
         return {"allocator": self._allocator, "notes": [*self._notes()], **({"filters": filters} if filters else {})}
+
+    def runs(self) -> dict[ProbeKind, Runs]:
+        return self._program.runs()
+
+    def release(self) -> None:
+        self._program.release()
 
     def kernel_ids(self) -> KernelIds:
         return self._program.kernel_ids()

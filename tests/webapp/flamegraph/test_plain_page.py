@@ -151,3 +151,15 @@ def test_it_costs_no_more_queries_for_a_link(
 
     with django_assert_num_queries(10):  # as the page itself
         client.get(f"/runs/{run.run_id}?t=allocated_bytes&s=1&sort=-total")
+
+
+def test_a_recording_that_ended_early_says_why(
+    claimed_run: Callable[..., Run], snapshot_of: Callable[..., Snapshot], source: Callable[..., str]
+) -> None:
+    run = claimed_run()
+    snapshot_of(run, 1)
+    Run.objects.filter(pk=run.pk).update(state="ready", reason="Its budget is 10 %: it was ended after 7 s.")
+
+    page = source(run)
+
+    assert "<h3>The recording ended early</h3><p>Its budget is 10 %: it was ended after 7 s.</p>" in page
