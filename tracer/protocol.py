@@ -157,6 +157,11 @@ CAPTURE_KEYS = (
     "probes",  # [{"module": …, "symbol": …, "offset": …, "kind": one of PROBE_KINDS}]
     "allocator",  # file name of the module whose malloc the program calls
     "filters",  # {option: value}: options that leave blocks out, of BlockOptions.filters
+    "shares",  # of the default value type, 0 to 1: profile/gaps.py
+    "unresolved_by_module",  # {file: value of the default value type whose stacks pass through nameless places of it}
+    "failed_stacks",  # {name of the kernel's error: count}, of the lost ones
+    "unknown_frees",  # of blocks from before the recording, or given back by the C library itself
+    "grade",  # "A", "B", "C", "D", or "" where the losses are not told: profile/grade.py
     "overhead",  # {"share", "peak_share", "own_share", "budget": of one core, "trap_ns": {kind: ns}, "is_measured"}
     "notes",  # [sentence]
 )

@@ -50,6 +50,11 @@ def test_what_was_counted_until_then_is_exact(braked, by_function):
     assert profile.capture["lost"] == {}
 
 
+def test_frees_of_blocks_from_before_the_recording_are_counted_as_unknown(braked, by_function):
+    assert braked[2].capture["unknown_frees"] == 11
+    assert by_function(braked[2]).values("free_old") == (256, 4, 256, 4)
+
+
 def test_the_capture_says_how_much_the_recording_took(braked):
     overhead = braked[2].capture["overhead"]
 

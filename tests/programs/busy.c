@@ -1,7 +1,17 @@
-/* keep keeps 23 blocks of 4,096 bytes; then churn allocates and gives back without pause until it gets a line. */
+/* free_old gives back 11 blocks from before the first line, 4 of them by realloc; keep keeps 23 blocks of 4,096 bytes; then churn allocates and gives back without pause until it gets a line. */
 #include "workload.h"
 #include <poll.h>
 #include <stdlib.h>
+
+static void *old[11];
+
+FUNCTION void free_old(void) {
+  for (int i = 0; i < 7; i++)
+    free(old[i]);
+  for (int i = 7; i < 11; i++)
+    USE(realloc(old[i], 64));
+  TAIL;
+}
 
 FUNCTION void keep(void) {
   for (int i = 0; i < 23; i++)
@@ -21,10 +31,15 @@ FUNCTION void churn(void) {
 }
 
 FUNCTION void run(void) {
+  free_old();
   keep();
   churn();
   await_line();
   TAIL;
 }
 
-int main(void) { WORKLOAD(run()); }
+int main(void) {
+  for (int i = 0; i < 11; i++)
+    old[i] = malloc(32);
+  WORKLOAD(run());
+}

@@ -17,7 +17,7 @@
  * It cannot see memory that a program takes from the system without these functions, pools carved out of one
  * block, and blocks that were allocated before the recording.
  *
- * Defines: IN_WRAPPER(address), HAS_OPERATOR_NEW, IS_WANTED(bytes), MAX_BLOCKS, MAX_STACKS, MAX_CALLS, and those of target.h
+ * Defines: IN_WRAPPER(address), HAS_OPERATOR_NEW, IS_WANTED(bytes), KNOWS_ALL_BLOCKS, MAX_BLOCKS, MAX_STACKS, MAX_CALLS, and those of target.h
  * and stacks.h.
  */
 
@@ -152,6 +152,12 @@ static __always_inline bool is_inside(struct pt_regs *context, struct call *oute
   return context->sp < outer->sp || outer->symbol != SYMBOL(cookie);
 }
 
+/* A block from before the recording, or one that the C library's own thread cache gives back a second time. */
+static __always_inline void count_unknown_free(void) {
+  if (KNOWS_ALL_BLOCKS)
+    count(COUNT_UNKNOWN_FREES);
+}
+
 int on_enter_wrapper(struct pt_regs *context) {
   if (!is_recorded())
     return 0;
@@ -239,6 +245,8 @@ int on_enter(struct pt_regs *context) {
       call.block = *block;
       /* Now, not at the return: by then another thread may have been given this address. */
       blocks.delete(&call.argument);
+    } else {
+      count_unknown_free();
     }
   } else if (RESULT_ARGUMENT(cookie)) {
     call.argument = argument(context, RESULT_ARGUMENT(cookie));
@@ -367,8 +375,10 @@ int on_free(struct pt_regs *context) {
   if (!address || !is_recorded())
     return 0;
   struct block *live = blocks.lookup(&address);
-  if (!live)
-    return 0; /* from before the recording, or given back twice by the C library's own thread cache */
+  if (!live) {
+    count_unknown_free();
+    return 0;
+  }
   struct block block = *live;
   if (blocks.delete(&address))
     return 0;

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tracer.block_options import MAX_BYTES, BlockOptions
+from tracer.block_options import BlockOptions
 from tracer.bpf.program import HERE, KernelIds, ProbeKind, Program, Runs
 from tracer.collectors.ages import Live, live_by_stack
 from tracer.collectors.allocators import LEAVES, Site, sites, without_probe_path
@@ -15,13 +15,14 @@ from tracer.collectors.collector import Probe
 from tracer.collectors.errors import CollectorError
 from tracer.collectors.malloc_probes import AllocatorProbes
 from tracer.collectors.options import option
-from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, KernelStacks, RawStack, call_sites
+from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, KernelStacks, RawStack, call_sites, failures
 from tracer.process.address_space import AddressSpace
 from tracer.process.target import Target
 from tracer.protocol import RunSpec
 
 COUNTERS = (
     "events", "refused", "abandoned", "failed_stack", "stack_map_full", "allocation_map_full", "call_map_full",
+    "unknown_frees",
 )  # fmt: skip
 _HOT = {"malloc", "calloc", "realloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdlPvm"}  # called often as a rule
 _OPERATOR_NEW_FRAMES = 4  # of forms that call each other and keep frame pointers, and one for their caller
@@ -83,8 +84,14 @@ class MallocCollector:
         return self._placed.probes
 
     def facts(self) -> dict[str, object]:
-        filters = self._options.filters()
-        return {"allocator": self._allocator, "notes": [*self._notes()], **({"filters": filters} if filters else {})}
+        facts: dict[str, object] = {"allocator": self._allocator, "notes": [*self._notes()]}
+        if filters := self._options.filters():
+            facts["filters"] = filters
+        if failed := failures(self._program.map("failures").entries()):
+            facts["failed_stacks"] = failed
+        if self._options.wants_all_sizes:
+            facts["unknown_frees"] = self.counters()["unknown_frees"]
+        return facts
 
     def runs(self) -> dict[ProbeKind, Runs]:
         return self._program.runs()
@@ -127,6 +134,7 @@ def _defines(spec: RunSpec, pid: int, found: list[Site]) -> dict[str, int | str]
         "HAS_OPERATOR_NEW": int(any(site.allocator and site.allocator.is_new for site in wrappers)),
         "IN_WRAPPER(address)": _is_in([site.span for site in wrappers]),
         "IS_WANTED(bytes)": _is_wanted(BlockOptions.of(spec.options)),
+        "KNOWS_ALL_BLOCKS": int(BlockOptions.of(spec.options).wants_all_sizes),
         "MAX_FRAMES": MAX_FRAMES,
         "MAX_STACKS": option(spec, "max_stacks"),
         "MAX_BLOCKS": option(spec, "max_blocks"),
@@ -142,7 +150,7 @@ def _is_in(spans: list[range]) -> str:
 
 def _is_wanted(options: BlockOptions) -> str:
     """A C expression over `bytes`; of sizes that are not bounded it costs nothing."""
-    if options.min_bytes == 0 and options.max_bytes == MAX_BYTES:
+    if options.wants_all_sizes:
         return "1"
     return f"((u64)(bytes)-{options.min_bytes}ULL<={options.max_bytes - options.min_bytes}ULL)"
 

@@ -19,6 +19,8 @@ from tracer.collectors.overhead import OverheadMeter
 from tracer.limit_options import budget_share
 from tracer.process.address_space import AddressSpace
 from tracer.process.target import Target, TargetError
+from tracer.profile.gaps import gaps_of
+from tracer.profile.grade import grade
 from tracer.profile.model import Profile
 from tracer.protocol import RunSpec, value_types_of
 from tracer.symbols.cache import SymbolCache
@@ -98,7 +100,8 @@ class Recording:
         for stack, values in self._collector.values():
             if any(values):
                 profile.add(naming.frames(stack), values)
-        profile.capture = self._capture(naming)
+        capture = self._capture(naming) | asdict(gaps_of(profile, is_ours=True))
+        profile.capture = capture | {"grade": grade(capture).grade}
         return profile
 
     def kernel_ids(self) -> KernelIds:
