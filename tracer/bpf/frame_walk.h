@@ -83,6 +83,8 @@ static __always_inline u64 user_stack_key(
     return kernel_walk_key(context, stack, walk->function, walk->top);
   if (piece->thread == thread)
     return key;
+  u32 error = 16; /* EBUSY */
   count(COUNT_FAILED_STACK);
+  failures.atomic_increment(error);
   return 0;
 }

@@ -11,7 +11,7 @@
  * It cannot see memory that a program takes from the system without these functions, pools carved out of one
  * block, and blocks that were allocated before the recording.
  *
- * Defines: FREED_BLOCK(context), IS_WANTED(bytes), MAX_BLOCKS, MAX_STACKS, MAX_CALLS, and those of allocator_calls.h.
+ * Defines: FREED_BLOCK(context), IS_WANTED(bytes), KNOWS_ALL_BLOCKS, MAX_BLOCKS, MAX_STACKS, MAX_CALLS, and those of allocator_calls.h.
  */
 
 struct block {
@@ -141,11 +141,19 @@ static __always_inline void leave(struct call *place) {
     __sync_fetch_and_add(in_use, -1);
 }
 
+/* A block from before the recording, or one that the C library's own thread cache gives back a second time. */
+static __always_inline void count_unknown_free(void) {
+  if (KNOWS_ALL_BLOCKS)
+    count(COUNT_UNKNOWN_FREES);
+}
+
 /* A realloc's old block is taken out now, not at the return: by then another thread may have been given its address. */
 static __always_inline void take_block(struct call *call) {
   struct block *block = blocks.lookup(&call->argument);
-  if (!block)
+  if (!block) {
+    count_unknown_free();
     return;
+  }
   call->has_block = 1;
   call->block = *block;
   blocks.delete(&call->argument);
@@ -289,8 +297,10 @@ int on_free(struct pt_regs *context) {
   if (!address || !is_recorded())
     return 0;
   struct block *live = blocks.lookup(&address);
-  if (!live)
-    return 0; /* from before the recording, or given back twice by the C library's own thread cache */
+  if (!live) {
+    count_unknown_free();
+    return 0;
+  }
   struct block block = *live;
   if (blocks.delete(&address))
     return 0;

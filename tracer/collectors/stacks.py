@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import struct
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -68,6 +69,12 @@ class KernelStacks:
             raw = self._map.lookup(key)
             self._stack_by_key[key] = self._meaning(raw) if raw is not None else LOST_STACK
         return self._stack_by_key[key]
+
+
+def failures(entries: Iterable[tuple[bytes, bytes]]) -> dict[str, int]:
+    """Stacks that the kernel could not read, by the name of its error: `{"EFAULT": 3}`."""
+    counts = {int.from_bytes(error, "little"): int.from_bytes(count, "little") for error, count in entries}
+    return {errno.errorcode.get(error, f"error {error}"): count for error, count in sorted(counts.items())}
 
 
 def _parsed(raw: bytes) -> RawStack:
