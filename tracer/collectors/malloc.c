@@ -126,12 +126,6 @@ static __always_inline void add_allocated(u64 stack, u64 bytes) {
   __sync_fetch_and_add(&sums->allocated_objects, 1);
 }
 
-static __always_inline u64 word_at(u64 address) {
-  u64 word = 0;
-  bpf_probe_read_user(&word, sizeof(word), (void *)address);
-  return word;
-}
-
 static __always_inline u64 return_address(struct pt_regs *context) { return word_at(context->sp); }
 
 /* While a call with a return probe is under way, the kernel keeps its own trampoline, the start of a page, where the
