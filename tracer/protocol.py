@@ -9,6 +9,7 @@ from typing import Any, Literal
 from tracer.block_options import COLLECTOR as BLOCK_COLLECTOR
 from tracer.block_options import OLDEST_BAND, BlockOptions, age_of, age_words, check_block_options
 from tracer.profile.model import ValueType
+from tracer.unwind_option import check_unwind
 
 PROTOCOL_VERSION = 1
 
@@ -156,6 +157,8 @@ CAPTURE_KEYS = (
     "probes",  # [{"module": …, "symbol": …, "offset": …, "kind": one of PROBE_KINDS}]
     "allocator",  # file name of the module whose malloc the program calls
     "filters",  # {option: value}: options that leave blocks out, of BlockOptions.filters
+    "unwind",  # how malloc's stacks were found: fp or dwarf
+    "unwind_reason",  # a sentence: why, if that was chosen for the user
     "notes",  # [sentence]
 )
 """Keys of `Profile.capture`, written as `# capture: {json}` under the folded header. All are optional."""
@@ -211,6 +214,7 @@ class RunSpec:
         if not 0 < spec.duration_s <= MAX_DURATION_S:
             raise ValueError(f"duration is {spec.duration_s:g} s, the limit is {MAX_DURATION_S} s")
         check_block_options(spec.collector, spec.options)
+        check_unwind(spec.collector, spec.options)
         return spec
 
 

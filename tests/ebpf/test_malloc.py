@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 BUILDS = {
-    "frame pointers": ("allocations", {}),
-    "linked statically": ("allocations-static", {}),
-    "no frame pointers": ("allocations-frameless", {}),
-    "a perf event for each probe": ("allocations", {"multi_links": 0}),
-    "no age bands": ("allocations", {"age_bands": "none"}),
+    "frame pointers": ("allocations", {"unwind": "fp"}),
+    "unwound": ("allocations", {"unwind": "dwarf"}),
+    "linked statically": ("allocations-static", {"unwind": "fp"}),
+    "no frame pointers": ("allocations-frameless", {"unwind": "fp"}),
+    "no frame pointers, unwound": ("allocations-frameless", {"unwind": "dwarf"}),
+    "a perf event for each probe": ("allocations", {"unwind": "fp", "multi_links": 0}),
+    "no age bands": ("allocations", {"unwind": "fp", "age_bands": "none"}),
 }
 
 # Function of tests/programs/allocations.cpp: outstanding bytes and objects, allocated bytes and objects.

@@ -24,6 +24,10 @@ static __always_inline bool is_recorded(void) {
   return on && *on;
 }
 
+/* Makes LLVM forget where a value came from. It would turn a choice of registers into a computed address in the
+ * context, which the verifier refuses, and a test for overflow into a 128-bit product, which BPF doesn't have. */
+#define OPAQUE(value) __asm__ volatile("" : "+r"(value))
+
 static __always_inline u64 word_at(u64 address) {
   u64 word = 0;
   bpf_probe_read_user(&word, sizeof(word), (void *)address);

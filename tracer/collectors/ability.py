@@ -90,7 +90,7 @@ def _tracefs() -> str:
     return "" if has_tracefs() else "This kernel has no tracefs, which describes its tracepoints."
 
 
-def _unwinder() -> str:
+def unwinder_obstacle() -> str:
     try:
         ctypes.CDLL(LIBDW)
     except OSError:
@@ -101,7 +101,7 @@ def _unwinder() -> str:
 _EVERY_COLLECTOR = (_machine, _root, _kernel, _host_pids, _bcc, _packages, _may_load)
 _OWN_NEEDS: dict[str, tuple[Callable[[], str], ...]] = {
     "malloc": (_uprobes,),
-    "brk": (_tracefs, _type_information, _unwinder),
-    "mmap": (_tracefs, _unwinder),
-    "page_faults": (_software_events, _unwinder),
+    "brk": (_tracefs, _type_information, unwinder_obstacle),
+    "mmap": (_tracefs, unwinder_obstacle),
+    "page_faults": (_software_events, unwinder_obstacle),
 }

@@ -17,8 +17,8 @@
  * It cannot see memory that a program takes from the system without these functions, pools carved out of one
  * block, and blocks that were allocated before the recording.
  *
- * Defines: IN_WRAPPER(address), HAS_OPERATOR_NEW, IS_WANTED(bytes), MAX_BLOCKS, MAX_STACKS, MAX_CALLS, and those of target.h
- * and stacks.h.
+ * Defines: IN_WRAPPER(address), HAS_OPERATOR_NEW, IS_WANTED(bytes), UNWINDS, MAX_BLOCKS, MAX_KEYS, MAX_CALLS, and those of
+ * target.h, stacks.h and, if UNWINDS, unwound_stacks.h.
  */
 
 /* What the probe's cookie says of a function, low byte first: its number, then the position of each argument that
@@ -47,7 +47,8 @@ struct call {
   u32 has_block; /* the old block of a realloc was ours */
   struct block block;
   u64 caller; /* of the wrapper that made this call, else 0 */
-  u64 frame_pointer; /* at the entry of that one, if has_frame_pointer */
+  u64 caller_sp;
+  u64 frame_pointer; /* at the entry of that one; the register has something else by now if has_frame_pointer */
   u64 inner_sp; /* of the last call inside of asprintf */
   u64 return_address; /* where no trampoline takes its place, else 0 */
   u32 writes_result;
@@ -82,12 +83,8 @@ BPF_TABLE("lru_hash", u64, struct wrapper, wrappers, MAX_CALLS);
 /* Live blocks by address. Full: the block counts as freed at once, and as allocation_map_full. Never an LRU map: that
  * would drop live blocks in silence. */
 BPF_TABLE("hash", u64, struct block, blocks, MAX_BLOCKS);
-/* One entry a stack, and one for key 0. It is as large as the stack map and one more, so it is never full first. */
-BPF_TABLE("hash", u64, struct totals, totals, MAX_STACKS + 1);
-
-/* Makes LLVM forget where a value came from. It would turn a choice of registers into a computed address in the
- * context, which the verifier refuses, and a test for overflow into a 128-bit product, which BPF doesn't have. */
-#define OPAQUE(value) __asm__ volatile("" : "+r"(value))
+/* One entry a stack, and one for key 0. It is as large as there can be keys, so it is never full first. */
+BPF_TABLE("hash", u64, struct totals, totals, MAX_KEYS + 1);
 
 static __always_inline u64 argument(struct pt_regs *context, u32 position) {
   u64 first = context->di, second = context->si, third = context->dx;
@@ -180,12 +177,12 @@ static __always_inline void credit_wrapper(struct pt_regs *context, u64 thread, 
     return;
   call->function = outer->function;
   call->caller = outer->return_address;
-  if (outer->has_bytes) {
-    call->bytes = outer->bytes;
-    return;
-  }
+  call->caller_sp = outer->sp + 8;
   call->frame_pointer = outer->frame_pointer;
-  call->has_frame_pointer = 1;
+  if (outer->has_bytes)
+    call->bytes = outer->bytes;
+  else
+    call->has_frame_pointer = 1;
 }
 
 /* What a call inside of asprintf asks for, unless that one is inside of another: a realloc that calls malloc. */
@@ -274,6 +271,21 @@ static __always_inline bool take_call(u64 sp, struct call *call) {
   return true;
 }
 
+#if UNWINDS
+static __always_inline u64 key_of_call(struct pt_regs *context, struct call *call) {
+  u64 address = context->ip, sp = context->sp, bp = context->bp;
+  OPAQUE(address);
+  OPAQUE(sp);
+  OPAQUE(bp);
+  struct place place = {.address = address, .sp = sp, .bp = bp};
+  if (call->caller) {
+    place.address = call->caller;
+    place.sp = call->caller_sp;
+    place.bp = call->frame_pointer;
+  }
+  return unwound_key(context, place, call->function);
+}
+#else
 /* Along frame pointers from where a wrapper was called: inside of it the register has something else. */
 static __always_inline u64 wrapper_stack_key(struct call *call) {
   u32 first = 0;
@@ -301,6 +313,7 @@ static __always_inline u64 wrapper_stack_key(struct call *call) {
 static __always_inline u64 key_of_call(struct pt_regs *context, struct call *call) {
   return call->has_frame_pointer ? wrapper_stack_key(call) : stack_key(context, call->function, call->caller);
 }
+#endif
 
 /* A block that we believed to live at an address which the allocator has just given out: it was freed by a function that
  * we don't know. */
@@ -350,8 +363,11 @@ int on_ret(struct pt_regs *context) {
   struct call call;
   if (!is_recorded() || !take_call(context->sp, &call))
     return 0;
-  if (!call.caller)
+  if (!call.caller) {
     call.caller = return_address(context);
+    call.caller_sp = context->sp + 8;
+    call.frame_pointer = context->bp;
+  }
   finish(context, &call);
   return 0;
 }

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tracer.block_options import MAX_BYTES, BlockOptions
 from tracer.bpf.program import HERE, KernelIds, Program
+from tracer.collectors import unwound_stacks
 from tracer.collectors.ages import Live, live_by_stack
 from tracer.collectors.allocators import LEAVES, Site, sites, without_probe_path
 from tracer.collectors.collector import Probe
@@ -16,6 +17,8 @@ from tracer.collectors.errors import CollectorError
 from tracer.collectors.malloc_probes import AllocatorProbes
 from tracer.collectors.options import option
 from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, KernelStacks, RawStack, call_sites
+from tracer.collectors.unwind_choice import UnwindChoice, chosen_unwind
+from tracer.collectors.unwound_stacks import UnwoundStacks
 from tracer.process.address_space import AddressSpace
 from tracer.process.target import Target
 from tracer.protocol import RunSpec
@@ -25,13 +28,13 @@ COUNTERS = (
 )  # fmt: skip
 _HOT = {"malloc", "calloc", "realloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdlPvm"}  # called often as a rule
 _OPERATOR_NEW_FRAMES = 4  # of forms that call each other and keep frame pointers, and one for their caller
-_SOURCES = (HERE / "target.h", HERE / "stacks.h", Path(__file__).with_suffix(".c"))
 
 
 class MallocCollector:
     def __init__(self, spec: RunSpec, target: Target, space: AddressSpace) -> None:
         self._pid = target.pid
         self._options = BlockOptions.of(spec.options)
+        self._unwinds_a_second = option(spec, "unwinds_a_second")
         self._nothing_live = Live(0, 0, (0,) * len(self._options.band_names))
         found = list(sites(space))
         if not any(site.allocator for site in found):
@@ -39,8 +42,9 @@ class MallocCollector:
                 f"no allocator function was found in process {target.pid} ({target.command}): "
                 "its program may be linked statically and stripped of symbols"
             )
+        self._choice = chosen_unwind(spec, space)
         self._program = Program(
-            _SOURCES, defines=_defines(spec, target.pid, found), counters=COUNTERS,
+            _sources(self._choice), defines=_defines(spec, target.pid, found, self._choice), counters=COUNTERS,
             multi_links=None if option(spec, "multi_links") else False,
         )  # fmt: skip
         self._placed = AllocatorProbes(self._program, target.pid)
@@ -49,15 +53,19 @@ class MallocCollector:
         except BaseException:
             self._program.close()
             raise
-        self._stacks = KernelStacks(self._program.map("stacks"), stack_at_return)
+        self._stacks: KernelStacks | UnwoundStacks = (
+            UnwoundStacks(self._program, target.pid, space, LEAVES.__getitem__)
+            if self._choice.is_dwarf
+            else KernelStacks(self._program.map("stacks"), stack_at_return)
+        )
         self._allocator = _used_allocator(found)
         self._unreachable = without_probe_path(space)
 
     def begin(self) -> None:
         self._program.begin()
 
-    def poll(self, timeout_ms: int) -> None:
-        return None
+    def poll(self, timeout_ms: int) -> int | None:
+        return self._stacks.poll(timeout_ms)
 
     def counters(self) -> dict[str, int]:
         return self._program.counters()
@@ -84,12 +92,18 @@ class MallocCollector:
 
     def facts(self) -> dict[str, object]:
         filters = self._options.filters()
-        return {"allocator": self._allocator, "notes": [*self._notes()], **({"filters": filters} if filters else {})}
+        return {
+            "allocator": self._allocator,
+            **self._choice.facts(),
+            "notes": [*self._notes()],
+            **({"filters": filters} if filters else {}),
+        }
 
     def kernel_ids(self) -> KernelIds:
         return self._program.kernel_ids()
 
     def close(self) -> None:
+        self._stacks.close()
         self._program.close()
 
     def _notes(self) -> Iterator[str]:
@@ -100,6 +114,11 @@ class MallocCollector:
             yield f"No cheap place for a probe in {', '.join(dear)}: each call costs about 10 µs more."
         if self._unreachable:
             yield f"Deleted or replaced since they were mapped, so not probed: {', '.join(self._unreachable)}."
+        if callerless := sum(values[3] for stack, values in self.values() if stack.is_callerless):
+            yield (
+                f"{callerless:,} allocations stand under [caller not unwound]: new stacks came faster than the "
+                f"{self._unwinds_a_second:,} a second that are unwound."
+            )
 
 
 def stack_at_return(raw: RawStack) -> CapturedStack:
@@ -114,7 +133,12 @@ def stack_at_return(raw: RawStack) -> CapturedStack:
     return CapturedStack(call_sites(frames), LEAVES[raw.function], is_truncated=raw.is_truncated)
 
 
-def _defines(spec: RunSpec, pid: int, found: list[Site]) -> dict[str, int | str]:
+def _sources(choice: UnwindChoice) -> tuple[Path, ...]:
+    unwinding = unwound_stacks.SOURCES if choice.is_dwarf else ()
+    return (HERE / "target.h", HERE / "stacks.h", *unwinding, Path(__file__).with_suffix(".c"))
+
+
+def _defines(spec: RunSpec, pid: int, found: list[Site], choice: UnwindChoice) -> dict[str, int | str]:
     wrappers = [site for site in found if site.is_wrapper]
     return {
         "TARGET_TGID": pid,
@@ -123,8 +147,11 @@ def _defines(spec: RunSpec, pid: int, found: list[Site]) -> dict[str, int | str]
         "IS_WANTED(bytes)": _is_wanted(BlockOptions.of(spec.options)),
         "MAX_FRAMES": MAX_FRAMES,
         "MAX_STACKS": option(spec, "max_stacks"),
+        "MAX_KEYS": unwound_stacks.max_keys(spec) if choice.is_dwarf else option(spec, "max_stacks"),
         "MAX_BLOCKS": option(spec, "max_blocks"),
         "MAX_CALLS": option(spec, "max_calls"),
+        "UNWINDS": int(choice.is_dwarf),
+        **(unwound_stacks.defines(spec) if choice.is_dwarf else {}),
     }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from tracer.block_options import BLOCK_OPTIONS, BadOption, check_block_options
 from tracer.collectors.errors import CollectorError
 from tracer.protocol import RunSpec
+from tracer.unwind_option import UNWIND, check_unwind
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ OPTIONS: dict[str, Bounds] = {
     "max_blocks": Bounds(1 << 20, 16, 1 << 22),  # 96 bytes each, live ones
     "max_calls": Bounds(16_384, 16, 131_072),  # threads inside a traced call
     "ring_pages": Bounds(4096, 8, 16_384),  # of 4 kB
-    "unwinds_a_second": Bounds(2000, 10, 100_000),  # of faults; each takes 0.1 ms outside of the process
+    "unwinds_a_second": Bounds(2000, 10, 100_000),  # of faults or new stacks; each takes 0.1 ms outside of the process
     "multi_links": Bounds(1, 0, 1),  # 0: one perf event a probe, as on kernels before 6.6
 }
 
@@ -35,17 +36,18 @@ def option(spec: RunSpec, name: str) -> int:
 def check_options(spec: RunSpec) -> None:
     """Refuse what no collector knows: a misspelt size would be ignored in silence."""
     for name, value in spec.options.items():
-        if name not in BLOCK_OPTIONS:
+        if name not in (*BLOCK_OPTIONS, UNWIND):
             checked(name, value)
     try:
         check_block_options(spec.collector, spec.options)
+        check_unwind(spec.collector, spec.options)
     except BadOption as error:
         raise CollectorError(str(error)) from None
 
 
 def checked(name: str, value: Any) -> int:
     if name not in OPTIONS:
-        raise CollectorError(f"there is no option {name!r}, there is {', '.join([*OPTIONS, *BLOCK_OPTIONS])}")
+        raise CollectorError(f"there is no option {name!r}, there is {', '.join([*OPTIONS, *BLOCK_OPTIONS, UNWIND])}")
     bounds = OPTIONS[name]
     if not isinstance(value, int) or not bounds.lowest <= value <= bounds.highest:
         raise CollectorError(f"option {name} is {value!r}, it must be from {bounds.lowest:,} to {bounds.highest:,}")
