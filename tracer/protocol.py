@@ -11,6 +11,7 @@ from tracer.block_options import COLLECTOR as BLOCK_COLLECTOR
 from tracer.block_options import OLDEST_BAND, BlockOptions, age_of, age_words, check_block_options
 from tracer.limit_options import check_limits
 from tracer.profile.model import ValueType
+from tracer.unwind_option import check_unwind
 
 PROTOCOL_VERSION = 1
 
@@ -165,6 +166,8 @@ CAPTURE_KEYS = (
     "unknown_frees",  # of blocks from before the recording, or given back by the C library itself
     "grade",  # "A", "B", "C", "D", or "" where the losses are not told: profile/grade.py
     "overhead",  # {"share", "peak_share", "own_share", "budget": of one core, "trap_ns": {kind: ns}, "is_measured"}
+    "unwind",  # how malloc's stacks were found: fp or dwarf
+    "unwind_reason",  # a sentence: why, if that was chosen for the user
     "notes",  # [sentence]
 )
 """Keys of `Profile.capture`, written as `# capture: {json}` under the folded header. All are optional."""
@@ -222,6 +225,7 @@ class RunSpec:
         check_block_options(spec.collector, spec.options)
         check_allocator_options(spec.collector, spec.options)
         check_limits(spec.options)
+        check_unwind(spec.collector, spec.options)
         return spec
 
 

@@ -42,7 +42,8 @@ struct walk {
   u32 function;
   u64 top;           /* as in struct stack */
   u64 first;         /* address in the innermost function */
-  u64 frame_pointer; /* in that function */
+  u64 sp;            /* in that function */
+  u64 frame_pointer;
 };
 
 /* Key of a stack, left in this processor's buffer; 0 if it has to be walked by the kernel. */

@@ -37,10 +37,6 @@ struct wrapper {
  * map loses nothing here. */
 BPF_TABLE("lru_hash", u64, struct wrapper, wrappers, MAX_CALLS);
 
-/* Makes LLVM forget where a value came from. It would turn a choice of registers into a computed address in the
- * context, which the verifier refuses, and a test for overflow into a 128-bit product, which BPF doesn't have. */
-#define OPAQUE(value) __asm__ volatile("" : "+r"(value))
-
 static __always_inline u64 later_argument(struct pt_regs *context, u32 position) {
 #if LAST_POSITION > 3
   u64 fourth = context->cx, fifth = context->r8, sixth = context->r9;
@@ -74,12 +70,6 @@ static __always_inline u64 requested_bytes(struct pt_regs *context, u64 cookie) 
   if (bytes && product / bytes != objects)
     return OVERFLOW; /* the allocator refuses it; the product must not look like a request for 0 bytes */
   return product;
-}
-
-static __always_inline u64 word_at(u64 address) {
-  u64 word = 0;
-  bpf_probe_read_user(&word, sizeof(word), (void *)address);
-  return word;
 }
 
 static __always_inline u64 return_address(struct pt_regs *context) { return word_at(context->sp); }

@@ -11,7 +11,8 @@
  * It cannot see memory that a program takes from the system without these functions, pools carved out of one
  * block, and blocks that were allocated before the recording.
  *
- * Defines: FREED_BLOCK(context), IS_WANTED(bytes), KNOWS_ALL_BLOCKS, MAX_BLOCKS, MAX_STACKS, MAX_CALLS, and those of allocator_calls.h.
+ * Defines: FREED_BLOCK(context), IS_WANTED(bytes), KNOWS_ALL_BLOCKS, UNWINDS, MAX_BLOCKS, MAX_KEYS, MAX_CALLS, and those of
+ * allocator_calls.h and, if UNWINDS, unwound_stacks.h.
  */
 
 struct block {
@@ -50,8 +51,8 @@ BPF_ARRAY(places_in_use, u64, 1);
 /* Live blocks by address. Full: the block counts as freed at once, and as allocation_map_full. Never an LRU map: that
  * would drop live blocks in silence. */
 BPF_TABLE("hash", u64, struct block, blocks, MAX_BLOCKS);
-/* One entry a stack, and one for key 0. It is as large as the stack map and one more, so it is never full first. */
-BPF_TABLE("hash", u64, struct totals, totals, MAX_STACKS + 1);
+/* One entry a stack, and one for key 0. It is as large as there can be keys, so it is never full first. */
+BPF_TABLE("hash", u64, struct totals, totals, MAX_KEYS + 1);
 
 static __always_inline void add_freed(struct block *block) {
   struct totals *sums = totals.lookup(&block->stack);
@@ -61,20 +62,35 @@ static __always_inline void add_freed(struct block *block) {
   __sync_fetch_and_add(&sums->freed_objects, 1);
 }
 
-/* The stack's key, once its values have been added to. Whether a stack is new is told by its totals: one lookup less. */
-static __always_inline u64 add_allocated(struct pt_regs *context, struct walk *walk, u64 bytes) {
+#if UNWINDS
+static __always_inline struct totals *totals_of(struct pt_regs *context, struct walk *walk, u64 *key) {
+  struct place place = {.address = walk->top ? walk->top : walk->first, .sp = walk->sp, .bp = walk->frame_pointer};
+  struct totals zero = {};
+  *key = unwound_key(context, place, walk->function);
+  return totals.lookup_or_try_init(key, &zero);
+}
+#else
+/* Whether a stack is new is told by its totals: one lookup less. */
+static __always_inline struct totals *totals_of(struct pt_regs *context, struct walk *walk, u64 *key) {
   u32 first = 0;
   struct stack *stack = stack_buffer.lookup(&first);
   struct piece *piece = pieces.lookup(&first);
   if (!stack || !piece)
     return 0;
-  u64 key = user_stack_key(context, walk, stack, piece);
-  struct totals *sums = totals.lookup(&key);
-  if (!sums) {
-    struct totals zero = {};
-    key = key ? stored_stack(stack, key) : 0;
-    sums = totals.lookup_or_try_init(&key, &zero);
-  }
+  *key = user_stack_key(context, walk, stack, piece);
+  struct totals *sums = totals.lookup(key);
+  if (sums)
+    return sums;
+  struct totals zero = {};
+  *key = *key ? stored_stack(stack, *key) : 0;
+  return totals.lookup_or_try_init(key, &zero);
+}
+#endif
+
+/* The key of the stack whose values were added to. */
+static __always_inline u64 add_allocated(struct pt_regs *context, struct walk *walk, u64 bytes) {
+  u64 key = 0;
+  struct totals *sums = totals_of(context, walk, &key);
   if (!sums)
     return 0;
   __sync_fetch_and_add(&sums->allocated_bytes, bytes);
@@ -228,21 +244,29 @@ static __always_inline void keep(u64 address, struct block *block) {
   }
 }
 
+/* The walk from where a wrapper was called. Inside of operator new, which keeps the frame pointer or has a frame, the walk
+ * along frame pointers begins where it is; inside of strdup the register has something else. */
+static __always_inline void begin_at_wrapper(struct walk *walk, struct wrapper *wrapper) {
+  walk->function = wrapper->function;
+  walk->top = wrapper->return_address;
+  walk->sp = wrapper->sp + sizeof(u64);
+  if (UNWINDS || !wrapper->has_bytes)
+    walk->frame_pointer = wrapper->frame_pointer;
+  if (!wrapper->has_bytes) {
+    walk->first = wrapper->return_address;
+    walk->top = 0;
+  }
+}
+
 /* `caller` is where the call returns to. */
 static __always_inline void finish(struct pt_regs *context, struct call *call, u64 caller, struct walk *walk) {
   u64 bytes = call->bytes;
   struct wrapper *wrapper = wrapper_of(caller, call->sp, call->symbol);
   walk->function = call->function;
   if (wrapper) {
-    walk->function = wrapper->function;
-    walk->top = wrapper->return_address;
-    if (wrapper->has_bytes) {
+    begin_at_wrapper(walk, wrapper);
+    if (wrapper->has_bytes)
       bytes = wrapper->bytes;
-    } else {
-      walk->first = wrapper->return_address; /* inside of it the register has something else */
-      walk->top = 0;
-      walk->frame_pointer = wrapper->frame_pointer;
-    }
   }
   u64 address = resulting_block(context, call);
   if (!address) {
@@ -270,11 +294,20 @@ static __always_inline struct call *call_left(u64 sp) {
   return call && call->sp == sp ? call : 0;
 }
 
+/* From the caller of a function that returns to `first`. */
+static __always_inline struct walk walk_of(struct pt_regs *context, u64 first, u64 sp) {
+  u64 frame_pointer = context->bp;
+  OPAQUE(frame_pointer);
+  OPAQUE(first);
+  OPAQUE(sp);
+  return (struct walk){.first = first, .sp = sp, .frame_pointer = frame_pointer};
+}
+
 int on_return(struct pt_regs *context) {
-  struct call *call = is_recorded() ? call_left(context->sp - 8) : 0;
+  struct call *call = is_recorded() ? call_left(context->sp - sizeof(u64)) : 0;
   if (!call)
     return 0;
-  struct walk walk = {.first = context->ip, .frame_pointer = context->bp};
+  struct walk walk = walk_of(context, context->ip, context->sp);
   finish(context, call, context->ip, &walk);
   leave(call);
   return 0;
@@ -286,7 +319,8 @@ int on_ret(struct pt_regs *context) {
   struct call *call = is_recorded() ? call_left(context->sp) : 0;
   if (!call || !call->return_address)
     return 0;
-  struct walk walk = {.top = call->return_address, .first = context->ip, .frame_pointer = context->bp};
+  struct walk walk = walk_of(context, context->ip, context->sp + sizeof(u64));
+  walk.top = call->return_address;
   finish(context, call, call->return_address, &walk);
   leave(call);
   return 0;

@@ -11,6 +11,7 @@ from pathlib import Path
 from tracer.allocator_options import AllocatorOptions
 from tracer.block_options import BlockOptions
 from tracer.bpf.program import HERE, KernelIds, ProbeKind, Program, Runs
+from tracer.collectors import unwound_stacks
 from tracer.collectors.ages import Live, live_by_stack
 from tracer.collectors.allocator_functions import LEAVES
 from tracer.collectors.allocators import CALLED_OFTEN, Site, SiteFinder
@@ -19,6 +20,8 @@ from tracer.collectors.collector import Probe
 from tracer.collectors.malloc_probes import AllocatorProbes
 from tracer.collectors.options import option
 from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, KernelStacks, RawStack, call_sites, failures
+from tracer.collectors.unwind_choice import UnwindChoice, chosen_unwind
+from tracer.collectors.unwound_stacks import UnwoundStacks
 from tracer.process.address_space import AddressSpace
 from tracer.process.target import Target
 from tracer.protocol import RunSpec
@@ -28,24 +31,22 @@ COUNTERS = (
     "unknown_frees",
 )  # fmt: skip
 _OPERATOR_NEW_FRAMES = 4  # of forms that call each other and keep frame pointers, and one for their caller
-_SOURCES = (
-    *(HERE / name for name in ("target.h", "stacks.h", "frame_walk.h")),
-    *(Path(__file__).with_name(name) for name in ("allocator_calls.h", "malloc.c")),
-)
 
 
 class MallocCollector:
     def __init__(self, spec: RunSpec, target: Target, space: AddressSpace) -> None:
         self._pid = target.pid
         self._options = BlockOptions.of(spec.options)
+        self._unwinds_a_second = option(spec, "unwinds_a_second")
         self._nothing_live = Live(0, 0, (0,) * len(self._options.band_names))
         finder = SiteFinder(space, AllocatorOptions.of(spec.options))
         found = finder.new_sites()
         finder.refuse_missing()
         self._found = AllocatorsFound(target, space, found)
         self._found.refuse_unfollowable()
+        self._choice = chosen_unwind(spec, space)
         self._program = Program(
-            _SOURCES, defines=_defines(spec, target.pid, found), counters=COUNTERS,
+            _sources(self._choice), defines=_defines(spec, target.pid, found, self._choice), counters=COUNTERS,
             multi_links=None if option(spec, "multi_links") else False,
         )  # fmt: skip
         self._placed = AllocatorProbes(self._program, target.pid)
@@ -54,13 +55,17 @@ class MallocCollector:
         except BaseException:
             self._program.close()
             raise
-        self._stacks = KernelStacks(self._program.map("stacks"), partial(stack_at_return, leaves=finder.leaves))
+        self._stacks: KernelStacks | UnwoundStacks = (
+            UnwoundStacks(self._program, target.pid, space, finder.leaves.__getitem__)
+            if self._choice.is_dwarf
+            else KernelStacks(self._program.map("stacks"), partial(stack_at_return, leaves=finder.leaves))
+        )
 
     def begin(self) -> None:
         self._program.begin()
 
-    def poll(self, timeout_ms: int) -> None:
-        return None
+    def poll(self, timeout_ms: int) -> int | None:
+        return self._stacks.poll(timeout_ms)
 
     def counters(self) -> dict[str, int]:
         return self._program.counters()
@@ -86,7 +91,7 @@ class MallocCollector:
         return self._placed.probes
 
     def facts(self) -> dict[str, object]:
-        facts = self._found.facts()
+        facts = {**self._found.facts(), **self._choice.facts()}
         facts["notes"] = [*self._notes(), *self._found.notes(self.counters()["events"])]
         if filters := self._options.filters():
             facts["filters"] = filters
@@ -106,6 +111,7 @@ class MallocCollector:
         return self._program.kernel_ids()
 
     def close(self) -> None:
+        self._stacks.close()
         self._program.close()
 
     def _notes(self) -> Iterator[str]:
@@ -114,6 +120,11 @@ class MallocCollector:
         stepped = {probe.symbol for probe in self._placed.probes if probe.kind == "single-step"}
         if dear := sorted(stepped & CALLED_OFTEN):
             yield f"No cheap place for a probe in {', '.join(dear)}: each call costs about 10 µs more."
+        if callerless := sum(values[3] for stack, values in self.values() if stack.is_callerless):
+            yield (
+                f"{callerless:,} allocations stand under [caller not unwound]: new stacks came faster than the "
+                f"{self._unwinds_a_second:,} a second that are unwound."
+            )
 
 
 def stack_at_return(raw: RawStack, leaves: Sequence[str] = LEAVES) -> CapturedStack:
@@ -128,7 +139,13 @@ def stack_at_return(raw: RawStack, leaves: Sequence[str] = LEAVES) -> CapturedSt
     return CapturedStack(call_sites(frames), leaves[raw.function], is_truncated=raw.is_truncated)
 
 
-def _defines(spec: RunSpec, pid: int, found: list[Site]) -> dict[str, int | str]:
+def _sources(choice: UnwindChoice) -> tuple[Path, ...]:
+    unwinding = unwound_stacks.SOURCES if choice.is_dwarf else ()
+    own = (Path(__file__).with_name(name) for name in ("allocator_calls.h", "malloc.c"))
+    return (HERE / "target.h", HERE / "stacks.h", HERE / "frame_walk.h", *unwinding, *own)
+
+
+def _defines(spec: RunSpec, pid: int, found: list[Site], choice: UnwindChoice) -> dict[str, int | str]:
     wrappers = [site for site in found if site.is_wrapper]
     return {
         "TARGET_TGID": pid,
@@ -140,8 +157,11 @@ def _defines(spec: RunSpec, pid: int, found: list[Site]) -> dict[str, int | str]
         "KNOWS_ALL_BLOCKS": int(BlockOptions.of(spec.options).wants_all_sizes),
         "MAX_FRAMES": MAX_FRAMES,
         "MAX_STACKS": option(spec, "max_stacks"),
+        "MAX_KEYS": unwound_stacks.max_keys(spec) if choice.is_dwarf else option(spec, "max_stacks"),
         "MAX_BLOCKS": option(spec, "max_blocks"),
         "MAX_CALLS": option(spec, "max_calls"),
+        "UNWINDS": int(choice.is_dwarf),
+        **(unwound_stacks.defines(spec) if choice.is_dwarf else {}),
     }
 
 

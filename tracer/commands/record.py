@@ -23,6 +23,7 @@ from tracer.limit_options import BUDGET_OVER_S, DEFAULT_BUDGET_PERCENT, NO_BUDGE
 from tracer.profile.folded import write_folded
 from tracer.profile.model import Profile
 from tracer.protocol import COLLECTORS, MAX_DURATION_S, MAX_SNAPSHOTS, RunSpec
+from tracer.unwind_option import AUTO, UNWIND, UNWINDS, check_unwind
 
 _SHORTEST_INTERVAL_S = 0.1
 
@@ -67,6 +68,12 @@ def record(
     max_size: Annotated[
         int | None, typer.Option(metavar="BYTES", help="Record only allocations of so many bytes or fewer")
     ] = None,
+    unwind: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOW", help=f"How malloc's stacks are found: {', '.join(UNWINDS)}; default: {AUTO}, which says why"
+        ),
+    ] = None,
 ) -> None:
     """Record memory stacks of a live process.
 
@@ -76,6 +83,8 @@ def record(
     _check(collector, duration, snapshot_every, output)
     asked = {"age_bands": age_bands, "older_than": older_than, "min_size": min_size, "max_size": max_size}
     options: dict[str, int | str] = {name: value for name, value in asked.items() if value is not None}
+    if unwind is not None:
+        options[UNWIND] = unwind
     options |= {"budget": budget, "max_stacks": max_stacks, "max_blocks": max_blocks}
     _check_options(collector, options)
     if obstacle := abilities()[collector]:
@@ -118,6 +127,7 @@ def _check_options(collector: str, options: Mapping[str, int | str]) -> None:
     try:
         check_block_options(collector, options)
         check_limits(options)
+        check_unwind(collector, options)
     except BadOption as error:
         raise typer.BadParameter(f"--{error.name.replace('_', '-')} is {error.reason}") from None
 
