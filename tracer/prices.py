@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from tracer.limit_options import DEFAULT_BUDGET_PERCENT
 from tracer.protocol import COLLECTORS
 
 RATES = ("malloc", "free", "brk", "mmap", "munmap", "minor", "major")
-BUDGET_SHARE = 0.10  # of one core; a recording that takes more is ended by the brake (DESIGN.md 4.7)
+BUDGET_SHARE = DEFAULT_BUDGET_PERCENT / 100  # of one core; a recording that takes more is ended by the brake
 MOST_SLOWDOWN = 10.0  # above it only the order of magnitude is known
 MAX_NOTES = 20
 MAX_NOTE_CHARACTERS = 500

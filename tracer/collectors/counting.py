@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -15,11 +16,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
+from tracer.allocator_options import AllocatorOptions
 from tracer.bpf.errors import BpfError
 from tracer.bpf.maps import processor_sums
 from tracer.bpf.placement import Kind
 from tracer.bpf.program import HERE, KernelIds, Program
-from tracer.collectors.allocators import Site, sites
+from tracer.collectors.allocators import Site, SiteFinder
 from tracer.collectors.errors import CollectorError
 from tracer.process.address_space import AddressSpace
 from tracer.process.target import Status, Target, TargetError, read_status
@@ -29,7 +31,10 @@ Role = Literal["allocates", "wraps", "frees"]
 
 MAX_CALLERS = 65_536  # addresses of 16 bytes; the most that an estimate of the stack map's fill needs
 COUNTERS = ("brk", "mmap", "munmap")
-_SOURCES = (HERE / "arguments.h", Path(__file__).with_suffix(".c"))
+_SOURCES = (
+    HERE / "target.h", Path(__file__).with_name("allocator_arguments.h"), Path(__file__).with_suffix(".c"),
+)  # fmt: skip
+_NUMBER_SHIFT = 40  # of a cookie, above what the collectors read of it
 LOOK_EVERY_S = 0.1  # whether to stop
 
 
@@ -149,12 +154,13 @@ class Counting:
         self._resources.callback(self.target.close)
         space = AddressSpace(self.target, SymbolCache())
         self._resources.callback(space.close)
-        found = list(sites(space))
+        found = SiteFinder(space, AllocatorOptions()).new_sites()
         self._program = Program(_SOURCES, defines=_defines(self.pid, found), counters=COUNTERS)
         self._resources.callback(self._program.close)
         self._functions = attach(self._program, found, pid=self.pid)
         self._wrappers = [site.span for site in found if site.is_wrapper]
         self._status, self._cpu_seconds = read_status(self.pid), 0.0
+        self._program.begin()
         self._first = self._reading()
 
     def _reading(self) -> Counts:
@@ -223,14 +229,14 @@ def _attach_anywhere(program: Program, path: str, number: int, site: Site, pid: 
 
 def _attach_at(program: Program, path: str, group: list[tuple[int, Site, int]], pid: int) -> dict[int, FunctionCalls]:
     attached: list[int] = []
-    points: dict[str, list[tuple[int, int]]] = {"on_allocation": [], "on_free": []}
+    points: defaultdict[tuple[str, Kind], list[tuple[int, int]]] = defaultdict(list)
     for number, site, choice in group:
-        function = "on_allocation" if site.allocator else "on_free"
-        points[function].append((site.start + site.placements[choice].offset, _cookie(number, site)))
+        function, place = "on_allocation" if site.allocator else "on_free", site.placements[choice]
+        cookie = number << _NUMBER_SHIFT | site.cookie_at(place)
+        points[function, place.kind].append((site.start + place.offset, cookie))
     try:
-        for function, at in points.items():
-            if at:
-                attached += program.attach_uprobes(function, path, at, pid=pid, is_return=False)
+        for (function, kind), at in points.items():
+            attached += program.attach_uprobes(function, path, at, pid=pid, kind=kind)
     except OSError:
         program.detach(attached)
         raise
@@ -238,12 +244,6 @@ def _attach_at(program: Program, path: str, group: list[tuple[int, Site, int]], 
         number: FunctionCalls(site.module, site.symbol, role_of(site), site.placements[choice].kind, bool(site.rets))
         for number, site, choice in group
     }
-
-
-def _cookie(number: int, site: Site) -> int:
-    """What counting.c reads of a call."""
-    known = site.allocator
-    return number << 8 | (known.factor << 4 | known.size if known else 0)
 
 
 def role_of(site: Site) -> Role:
@@ -258,4 +258,4 @@ def _cpu_clock(pid: int) -> int:
 
 
 def _defines(pid: int, found: list[Site]) -> dict[str, int | str]:
-    return {"TARGET_TGID": pid, "FUNCTION_COUNT": max(1, len(found)), "MAX_CALLERS": MAX_CALLERS}
+    return {"TARGET_TGID": pid, "LAST_POSITION": 3, "FUNCTION_COUNT": max(1, len(found)), "MAX_CALLERS": MAX_CALLERS}

@@ -14,10 +14,11 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from tracer.allocator_options import AllocatorOptions
 from tracer.bpf.errors import BpfError
 from tracer.bpf.maps import summed
 from tracer.bpf.program import KernelIds, Program, has_multi_links
-from tracer.collectors.allocators import Site, sites
+from tracer.collectors.allocators import Site, SiteFinder
 from tracer.collectors.counting import LOOK_EVERY_S, attach
 from tracer.collectors.errors import CollectorError
 from tracer.process.address_space import AddressSpace
@@ -131,7 +132,8 @@ def _allocator_sites() -> Iterator[list[Site]]:
             opened.callback(target.close)
             space = AddressSpace(target, SymbolCache())
             opened.callback(space.close)
-            yield [site for site in sites(space, but_of=seen) if not site.is_wrapper]
+            finder = SiteFinder(space, AllocatorOptions(), known_files=seen)
+            yield [site for site in finder.new_sites() if not site.is_wrapper]
             seen |= {mapping.file_id for mapping in space.mappings()}
 
 

@@ -18,9 +18,11 @@ from tracer.collectors.session import Listener, Outcome, run_session
 from tracer.commands.estimate import print_estimate
 from tracer.commands.recording_view import view_of
 from tracer.commands.stopping import asked_to_stop
+from tracer.limit_options import BUDGET_OVER_S, DEFAULT_BUDGET_PERCENT, NO_BUDGET, check_limits
 from tracer.profile.folded import write_folded
 from tracer.profile.model import Profile
 from tracer.protocol import COLLECTORS, MAX_DURATION_S, MAX_SNAPSHOTS, RunSpec
+from tracer.unwind_option import AUTO, UNWIND, UNWINDS, check_unwind
 
 _SHORTEST_INTERVAL_S = 0.1
 
@@ -35,6 +37,14 @@ def record(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="File for the folded stacks; default: standard output")
     ] = None,
+    budget: Annotated[
+        str,
+        typer.Option(
+            metavar="PERCENT",
+            help=f"End above this share of one core, averaged over {BUDGET_OVER_S:g} s, and keep what there is; "
+            f"or {NO_BUDGET}",
+        ),
+    ] = f"{DEFAULT_BUDGET_PERCENT:g}",
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a summary as JSON; the folded stacks then go to -o only")
     ] = False,
@@ -62,6 +72,12 @@ def record(
     max_size: Annotated[
         int | None, typer.Option(metavar="BYTES", help="Record only allocations of so many bytes or fewer")
     ] = None,
+    unwind: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOW", help=f"How malloc's stacks are found: {', '.join(UNWINDS)}; default: {AUTO}, which says why"
+        ),
+    ] = None,
 ) -> None:
     """Record memory stacks of a live process.
 
@@ -73,10 +89,12 @@ def record(
     _check(collector, duration, snapshot_every, output)
     asked = {"age_bands": age_bands, "older_than": older_than, "min_size": min_size, "max_size": max_size}
     options: dict[str, int | str] = {name: value for name, value in asked.items() if value is not None}
-    _check_blocks(collector, options)
+    if unwind is not None:
+        options[UNWIND] = unwind
+    options |= {"budget": budget, "max_stacks": max_stacks, "max_blocks": max_blocks}
+    _check_options(collector, options)
     if obstacle := abilities()[collector]:
         _fail(obstacle)
-    options |= {"max_stacks": max_stacks, "max_blocks": max_blocks}
     spec = RunSpec(
         "", collector, pid, duration_s=duration, snapshot_every_s=snapshot_every, options=options
     )  # fmt: skip
@@ -111,9 +129,11 @@ def _check_interval(duration: float, snapshot_every: float, output: Path | None)
         )
 
 
-def _check_blocks(collector: str, options: Mapping[str, int | str]) -> None:
+def _check_options(collector: str, options: Mapping[str, int | str]) -> None:
     try:
         check_block_options(collector, options)
+        check_limits(options)
+        check_unwind(collector, options)
     except BadOption as error:
         raise typer.BadParameter(f"--{error.name.replace('_', '-')} is {error.reason}") from None
 
@@ -163,6 +183,8 @@ def _report(outcome: Outcome, writer: _Writer, *, as_json: bool) -> None:
     profile = writer.last
     if profile is None:
         _fail("no snapshot was taken")
+    if outcome.words:
+        print(outcome.words, file=sys.stderr)
     if as_json:
         print(json.dumps(_summary(outcome, writer, profile)))
     elif writer.output is None:
@@ -174,6 +196,7 @@ def _summary(outcome: Outcome, writer: _Writer, profile: Profile) -> dict[str, A
     return {
         **profile.capture,
         "outcome": outcome.reason,
+        "outcome_words": outcome.words,
         "snapshots": outcome.snapshots,
         "stacks": profile.stack_count,
         "totals": totals,

@@ -1,0 +1,61 @@
+/* Which function a program called when one allocator function calls another.
+ *
+ * Operator new gets no return probe: that puts the kernel's trampoline in place of the return address, and an exception
+ * can't be unwound through it, so a program that catches bad_alloc would be ended. Instead its entry notes who called,
+ * and the malloc that it makes is told apart by where that one returns to.
+ *
+ * strdup, getline and their like use the frame pointer for a length when they call malloc. Their entry notes the caller
+ * and the frame pointer, and what they allocate gets the stack from there.
+ *
+ * Defines: IN_WRAPPER(address), HAS_OPERATOR_NEW, MAX_CALLS, and those of allocator_arguments.h, target.h and
+ * frame_walk.h.
+ */
+
+/* A function that takes its block from another one: operator new, strdup, getline. */
+struct wrapper {
+  u64 sp;
+  u64 return_address;
+  u64 frame_pointer;
+  u64 bytes;
+  u32 function;
+  u32 symbol;
+  u32 has_bytes; /* else those count that it asks for */
+};
+
+/* The last wrapper that each thread entered. What is read was written just before by the same thread, so an LRU
+ * map loses nothing here. */
+BPF_TABLE("lru_hash", u64, struct wrapper, wrappers, MAX_CALLS);
+
+int on_enter_wrapper(struct pt_regs *context) {
+  if (!is_recorded())
+    return 0;
+  u64 caller = return_address(context);
+  if (IN_WRAPPER(caller))
+    return 0; /* one form calls another; the outer one is what the program wrote */
+  u64 thread = bpf_get_current_pid_tgid(), cookie = bpf_get_attach_cookie(context);
+  struct wrapper *last = wrappers.lookup(&thread);
+  /* One form jumps to another: new[] to new. A call site always calls the same form, so this is no later call. */
+  if (last && last->sp == context->sp && last->return_address == caller && last->symbol != SYMBOL(cookie))
+    return 0;
+  struct wrapper entered = {.sp = context->sp, .return_address = caller, .frame_pointer = context->bp};
+  entered.bytes = argument(context, SIZE_ARGUMENT(cookie));
+  entered.has_bytes = SIZE_ARGUMENT(cookie) != 0;
+  entered.function = FUNCTION(cookie);
+  entered.symbol = SYMBOL(cookie);
+  wrappers.update(&thread, &entered);
+  return 0;
+}
+
+/* The wrapper that made a call, or that ended with it by a jump as operator new can: what it allocates counts as that
+ * one's, by its name and its caller. `sp` is that of the call's entry. */
+static __always_inline struct wrapper *wrapper_of(u64 caller, u64 sp, u32 symbol) {
+  bool is_inside = IN_WRAPPER(caller);
+  if (!is_inside && !HAS_OPERATOR_NEW)
+    return 0;
+  u64 thread = bpf_get_current_pid_tgid();
+  struct wrapper *outer = wrappers.lookup(&thread);
+  if (!outer || is_inside)
+    return outer;
+  bool is_jump = outer->sp == sp && outer->return_address == caller && outer->symbol != symbol;
+  return is_jump && outer->has_bytes ? outer : 0;
+}
