@@ -17,6 +17,7 @@ from tracer.protocol import COLLECTORS
 
 RATES = ("malloc", "free", "brk", "mmap", "munmap", "minor", "major")
 BUDGET_SHARE = DEFAULT_BUDGET_PERCENT / 100  # of one core; a recording that takes more is ended by the brake
+SHORTEST_COUNT_S, LONGEST_COUNT_S = 0.5, 60.0
 MOST_SLOWDOWN = 10.0  # above it only the order of magnitude is known
 MAX_NOTES = 20
 MAX_NOTE_CHARACTERS = 500

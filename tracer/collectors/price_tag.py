@@ -9,10 +9,9 @@ from tracer.collectors.ability import abilities
 from tracer.collectors.counting import count_events
 from tracer.collectors.errors import CollectorError
 from tracer.collectors.estimate import estimate_of
-from tracer.prices import Estimate
+from tracer.prices import SHORTEST_COUNT_S, Estimate
 
 SECONDS = 3.0
-_LEAST_SECONDS = 0.5  # fewer say nothing of a rate
 
 
 def price_tag(
@@ -24,6 +23,6 @@ def price_tag(
         raise CollectorError(obstacles["malloc"])
     traps = trap_costs()
     counts = count_events(pid, seconds, start_time=start_time, should_stop=should_stop)
-    if counts.seconds < min(seconds, _LEAST_SECONDS):
+    if counts.seconds < min(seconds, SHORTEST_COUNT_S):
         raise CollectorError(f"process {pid} was counted for {counts.seconds:.1f} s only: too short for an estimate")
     return estimate_of(counts, traps, obstacles)
