@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tracer.limit_options import DEFAULT_BUDGET_PERCENT
+from tracer.mode_options import CALLS, EXACT, SAMPLED
 from tracer.protocol import COLLECTORS
 
 RATES = ("malloc", "free", "brk", "mmap", "munmap", "minor", "major")
@@ -37,13 +38,13 @@ class Method:
 
 
 METHODS: tuple[Method, ...] = (
-    Method("malloc", "exact", COLLECTORS["malloc"].misses),
+    Method("malloc", EXACT, COLLECTORS["malloc"].misses),
     Method(
         "malloc",
-        "sampled",
+        SAMPLED,
         "Exact bytes of a path: they are estimated from one block in 512 kB, and paths below some 2 MB may be missing.",
     ),
-    Method("malloc", "calls", "What is freed again: only who asks for memory, how often, and for how much."),
+    Method("malloc", CALLS, "What is freed again: only who asks for memory, how often, and for how much."),
     *(Method(name, "", COLLECTORS[name].misses) for name in ("mmap", "brk", "page_faults")),
 )
 

@@ -8,12 +8,15 @@ from tracer.bpf.trap_cost import TrapCosts
 from tracer.collectors import estimate
 from tracer.collectors.counting import MAX_CALLERS, Counts, FunctionCalls
 from tracer.collectors.estimate import estimate_of, map_bytes, price_of
+from tracer.collectors.unwind_choice import UnwindChoice
+from tracer.mode_options import DEFAULT_SAMPLE_BYTES
 from tracer.prices import METHODS, MOST_SLOWDOWN, Estimate
 
 TRAPS = TrapCosts(emulated_ns=800, stepped_ns=9000, return_ns=500)
+BY_FRAME_POINTERS, BY_TABLES = UnwindChoice("fp"), UnwindChoice("dwarf", "svc keeps no frame pointers.")
 METHOD = {method.name: method for method in METHODS}
 
-MALLOC = FunctionCalls("libc.so.6", "malloc", "allocates", "emulated", calls=1000, bytes=10 * estimate.SAMPLE_BYTES)
+MALLOC = FunctionCalls("libc.so.6", "malloc", "allocates", "emulated", calls=1000, bytes=10 * DEFAULT_SAMPLE_BYTES)
 NEW = FunctionCalls("libstdc++.so.6", "_Znwm", "wraps", "emulated", calls=400, bytes=4096)
 FREE = FunctionCalls("libc.so.6", "free", "frees", "single-step", calls=900)
 COUNTS = Counts(
@@ -108,11 +111,21 @@ def test_memflame_itself_unwinds_what_is_copied_within_its_budget():
 
 
 def test_memory_is_what_the_maps_of_the_default_sizes_take():
-    assert map_bytes("malloc") == 16_384 * 1224 + (1 << 20) * 96 + 16_384 * 296
+    by_frame_pointers = 16_384 * 1224 + (1 << 20) * 96 + 16_384 * 280
+
+    assert map_bytes(METHOD["malloc, exact"]) == by_frame_pointers
+    assert map_bytes(METHOD["malloc, exact"], unwinds=True) == by_frame_pointers + 4096 * 4115 + 16_384 * 472
+
+
+@pytest.mark.parametrize("name, stacks", [("malloc, exact", 1000), ("malloc, sampled", 10), ("malloc, calls", 1000)])
+def test_unwinding_is_paid_for_each_stack_that_is_taken(name, stacks):
+    plain, unwound = (price_of(METHOD[name], COUNTS, TRAPS, unwinds=unwinds).share for unwinds in (False, True))
+
+    assert round((unwound - plain) * COUNTS.seconds * 1e9) == stacks * estimate.UNWOUND_NS
 
 
 def recommended(counts, obstacles=None):
-    prices = estimate_of(counts, TRAPS, obstacles or {}).prices
+    prices = estimate_of(counts, TRAPS, unwind=BY_FRAME_POINTERS, obstacles=obstacles or {}).prices
     return [price.method.name for price in prices if price.is_recommended]
 
 
@@ -122,7 +135,7 @@ def malloc_at(calls):
 
 def test_the_first_that_fits_the_budget_is_recommended():
     assert recommended(malloc_at(1_000)) == ["malloc, exact"]
-    assert recommended(malloc_at(80_000)) == ["malloc, sampled"]
+    assert recommended(malloc_at(90_000)) == ["malloc, sampled"]
     assert recommended(malloc_at(900_000)) == ["mmap"]
 
 
@@ -133,7 +146,7 @@ def test_nothing_is_recommended_when_nothing_fits():
 
 
 def test_a_process_without_an_allocator_has_no_price_for_malloc_and_says_why():
-    found = estimate_of(Counts(1.0, 0.5), TRAPS, {})
+    found = estimate_of(Counts(1.0, 0.5), TRAPS, unwind=BY_FRAME_POINTERS, obstacles={})
 
     assert {price.collector for price in found.prices} == {"mmap", "brk", "page_faults"}
     assert found.notes == (
@@ -142,7 +155,7 @@ def test_a_process_without_an_allocator_has_no_price_for_malloc_and_says_why():
 
 
 def test_a_collector_that_cannot_run_has_no_price_but_its_reason():
-    found = estimate_of(malloc_at(1), TRAPS, {"brk": "This kernel has no tracefs."})
+    found = estimate_of(malloc_at(1), TRAPS, unwind=BY_FRAME_POINTERS, obstacles={"brk": "This kernel has no tracefs."})
 
     assert "brk" not in {price.collector for price in found.prices}
     assert found.notes == ("brk: This kernel has no tracefs.",)
@@ -150,10 +163,14 @@ def test_a_collector_that_cannot_run_has_no_price_but_its_reason():
 
 def test_dear_probes_and_what_is_not_known_are_said():
     found = estimate_of(
-        Counts(1.0, 0.5, (MALLOC, FREE), callers=MAX_CALLERS), TrapCosts(750, 10_000, 500, is_measured=False), {}
+        Counts(1.0, 0.5, (MALLOC, FREE), callers=MAX_CALLERS),
+        TrapCosts(750, 10_000, 500, is_measured=False),
+        unwind=BY_TABLES,
+        obstacles={},
     )
 
     assert found.notes == (
+        "svc keeps no frame pointers. Each of malloc's stacks costs about 1.5 µs more for that.",
         "More than 65,536 places allocate; more were not counted.",
         "No cheap place for a probe in free: the trap of each call takes 10.0 µs.",
         "The price of a trap could not be measured on this machine; it is that of another one.",
@@ -161,6 +178,6 @@ def test_dear_probes_and_what_is_not_known_are_said():
 
 
 def test_an_estimate_is_the_same_after_it_was_sent():
-    found = estimate_of(COUNTS, TRAPS, {"brk": "not here"})
+    found = estimate_of(COUNTS, TRAPS, unwind=BY_TABLES, obstacles={"brk": "not here"})
 
     assert Estimate.from_dict(found.to_dict()) == found

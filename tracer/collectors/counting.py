@@ -152,9 +152,9 @@ class Counting:
     def _begin(self) -> None:
         self.target = Target(self.pid, start_time=self._start_time)
         self._resources.callback(self.target.close)
-        space = AddressSpace(self.target, SymbolCache())
-        self._resources.callback(space.close)
-        found = SiteFinder(space, AllocatorOptions()).new_sites()
+        self.space = AddressSpace(self.target, SymbolCache())
+        self._resources.callback(self.space.close)
+        found = SiteFinder(self.space, AllocatorOptions()).new_sites()
         self._program = Program(_SOURCES, defines=_defines(self.pid, found), counters=COUNTERS)
         self._resources.callback(self._program.close)
         self._functions = attach(self._program, found, pid=self.pid)

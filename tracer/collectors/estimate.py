@@ -12,56 +12,64 @@ from tracer.bpf.trap_cost import TrapCosts
 from tracer.collectors.counting import MAX_CALLERS, Counts, FunctionCalls
 from tracer.collectors.options import OPTIONS
 from tracer.collectors.rates import rates_of
+from tracer.collectors.unwind_choice import UnwindChoice
+from tracer.mode_options import CALLS, DEFAULT_SAMPLE_BYTES, EXACT, SAMPLED
 from tracer.prices import BUDGET_SHARE, METHODS, MOST_SLOWDOWN, Estimate, Method, Price
 
-SAMPLE_BYTES = 524_288
-
-# Nanoseconds behind the traps: what is left of a benchmark of malloc and free when the traps' price is taken off, with
-# stacks of some ten frames, and the figures of docs/collectors.md for the other collectors.
-EXACT_ALLOCATION_NS, EXACT_FREE_NS = 2_000, 600
+# Nanoseconds behind the traps, with stacks of some ten frames: of malloc as tests/benchmarks/bench_malloc.py and the
+# kernel's statistics had them, of the other collectors as in docs/collectors.md.
+EXACT_ALLOCATION_NS, EXACT_FREE_NS = 1_300, 300
 UNSAMPLED_ALLOCATION_NS, SAMPLED_FREE_NS = 100, 150
-CALL_NS = 1_000
-WRAPPER_NS = 300
+CALL_NS = 800
+WRAPPER_NS = 200
+UNWOUND_NS = 1_500  # on top, for a stack whose code keeps no frame pointers; 6,000 more until its walk is judged
 BRK_NS, MMAP_NS, MUNMAP_NS, FAULT_NS = 2_000, 2_000, 1_000, 2_000
 COUNTED_NS = 150  # of the counting itself
 UNWINDING_NS = 100_000  # of memflame's own time, for each stack that is copied
 _LEAST_WORK = 0.01  # of the processor time while it was counted: malloc and free alone take 20 ns, with two traps 2 µs
 
 # Locked memory for each entry that an option gives room for: key, value, and what the kernel adds.
-_MAP_BYTES: Mapping[str, Mapping[str, int]] = {
-    "malloc": {"max_stacks": 1224, "max_blocks": 96, "max_calls": 296},
-    "mmap": {"ring_pages": 4115, "max_calls": 144},
-    "brk": {"ring_pages": 4115, "max_calls": 144},
-    "page_faults": {"ring_pages": 4115, "max_stacks": 1560},
+_EXACT_MAPS = {"max_stacks": 1224, "max_blocks": 96, "max_calls": 280}
+_MAP_BYTES: Mapping[tuple[str, str], Mapping[str, int]] = {
+    ("malloc", EXACT): _EXACT_MAPS,
+    ("malloc", SAMPLED): _EXACT_MAPS,
+    ("malloc", CALLS): {"max_stacks": 1208, "max_calls": 216},
+    ("mmap", ""): {"ring_pages": 4115, "max_calls": 144},
+    ("brk", ""): {"ring_pages": 4115, "max_calls": 144},
+    ("page_faults", ""): {"ring_pages": 4115, "max_stacks": 1560},
 }
+_UNWINDING_MAPS = {"ring_pages": 4115, "max_stacks": 472}
 
 
-def estimate_of(counts: Counts, traps: TrapCosts, obstacles: Mapping[str, str]) -> Estimate:
+def estimate_of(counts: Counts, traps: TrapCosts, *, unwind: UnwindChoice, obstacles: Mapping[str, str]) -> Estimate:
     """Prices of all that can be recorded; `obstacles` are the collectors that can't run here, with the reason."""
     methods = [method for method in METHODS if method.collector not in obstacles]
     if not _has_allocator(counts):
         methods = [method for method in methods if method.collector != "malloc"]
-    prices = [price_of(method, counts, traps) for method in methods]
+    prices = [price_of(method, counts, traps, unwinds=unwind.is_dwarf) for method in methods]
     a_second = {name: rate or 0.0 for name, rate in rates_of(counts).a_second.items()}
-    notes = (*(f"{name}: {why}" for name, why in obstacles.items()), *_notes(counts, traps))
+    notes = (*(f"{name}: {why}" for name, why in obstacles.items()), *_notes(counts, traps, unwind))
     return Estimate(counts.seconds, a_second, counts.callers, tuple(_with_recommended(prices)), notes)
 
 
-def price_of(method: Method, counts: Counts, traps: TrapCosts) -> Price:
-    cost_s = _COSTS_NS[method.collector, method.mode](counts, traps) / 1e9
+def price_of(method: Method, counts: Counts, traps: TrapCosts, *, unwinds: bool = False) -> Price:
+    """`unwinds`: malloc's stacks are found by unwind tables."""
+    cost_s = _COSTS_NS[method.collector, method.mode](counts, traps, UNWOUND_NS if unwinds else 0) / 1e9
     return Price(
         method.collector,
         method.mode,
         share=cost_s / counts.seconds,
         slowdown=_slowdown(cost_s, counts, traps),
         own_share=_own_s(method.collector, counts) / counts.seconds,
-        map_bytes=map_bytes(method.collector),
+        map_bytes=map_bytes(method, unwinds=unwinds),
     )
 
 
-def map_bytes(collector: str) -> int:
+def map_bytes(method: Method, *, unwinds: bool = False) -> int:
     """Locked memory of a recording with default sizes."""
-    return sum(bytes_each * OPTIONS[name].default for name, bytes_each in _MAP_BYTES[collector].items())
+    own = _MAP_BYTES[method.collector, method.mode].items()
+    unwinding = _UNWINDING_MAPS.items() if unwinds and method.collector == "malloc" else ()
+    return sum(bytes_each * OPTIONS[name].default for name, bytes_each in (*own, *unwinding))
 
 
 def _slowdown(cost_s: float, counts: Counts, traps: TrapCosts) -> float | None:
@@ -80,34 +88,34 @@ def _own_work_s(counts: Counts, traps: TrapCosts) -> float:
     return left_s if left_s > counting_ns / 2e9 else counts.cpu_seconds * _LEAST_WORK
 
 
-def _exact_ns(counts: Counts, traps: TrapCosts) -> float:
-    behind = {"allocates": EXACT_ALLOCATION_NS, "wraps": WRAPPER_NS, "frees": EXACT_FREE_NS}
+def _exact_ns(counts: Counts, traps: TrapCosts, unwound_ns: float) -> float:
+    behind = {"allocates": EXACT_ALLOCATION_NS + unwound_ns, "wraps": WRAPPER_NS, "frees": EXACT_FREE_NS}
     return sum(
         known.calls * (_trap_ns(known, traps) + _return_ns(known, traps) + behind[known.role])
         for known in counts.functions
     )
 
 
-def _sampled_ns(counts: Counts, traps: TrapCosts) -> float:
+def _sampled_ns(counts: Counts, traps: TrapCosts, unwound_ns: float) -> float:
     behind = {"allocates": UNSAMPLED_ALLOCATION_NS, "wraps": WRAPPER_NS, "frees": SAMPLED_FREE_NS}
     hits_ns = sum(known.calls * (_trap_ns(known, traps) + behind[known.role]) for known in counts.functions)
-    samples = min(counts.allocations, counts.requested_bytes / SAMPLE_BYTES)
-    return hits_ns + samples * (traps.return_ns + EXACT_ALLOCATION_NS)
+    samples = min(counts.allocations, counts.requested_bytes / DEFAULT_SAMPLE_BYTES)
+    return hits_ns + samples * (traps.return_ns + EXACT_ALLOCATION_NS + unwound_ns)
 
 
-def _calls_ns(counts: Counts, traps: TrapCosts) -> float:
-    behind = {"allocates": CALL_NS, "wraps": WRAPPER_NS}
+def _calls_ns(counts: Counts, traps: TrapCosts, unwound_ns: float) -> float:
+    behind = {"allocates": CALL_NS + unwound_ns, "wraps": WRAPPER_NS}
     probed = [known for known in counts.functions if known.role in behind]
     return sum(known.calls * (_trap_ns(known, traps) + behind[known.role]) for known in probed)
 
 
-_COSTS_NS: Mapping[tuple[str, str], Callable[[Counts, TrapCosts], float]] = {
-    ("malloc", "exact"): _exact_ns,
-    ("malloc", "sampled"): _sampled_ns,
-    ("malloc", "calls"): _calls_ns,
-    ("mmap", ""): lambda counts, _: counts.mmap_calls * MMAP_NS + counts.munmap_calls * MUNMAP_NS,
-    ("brk", ""): lambda counts, _: counts.brk_calls * BRK_NS,
-    ("page_faults", ""): lambda counts, _: _faults(counts) * FAULT_NS,
+_COSTS_NS: Mapping[tuple[str, str], Callable[[Counts, TrapCosts, float], float]] = {
+    ("malloc", EXACT): _exact_ns,
+    ("malloc", SAMPLED): _sampled_ns,
+    ("malloc", CALLS): _calls_ns,
+    ("mmap", ""): lambda counts, *_: counts.mmap_calls * MMAP_NS + counts.munmap_calls * MUNMAP_NS,
+    ("brk", ""): lambda counts, *_: counts.brk_calls * BRK_NS,
+    ("page_faults", ""): lambda counts, *_: _faults(counts) * FAULT_NS,
 }
 
 
@@ -143,9 +151,11 @@ def _has_allocator(counts: Counts) -> bool:
     return any(known.role == "allocates" for known in counts.functions)
 
 
-def _notes(counts: Counts, traps: TrapCosts) -> Iterator[str]:
+def _notes(counts: Counts, traps: TrapCosts, unwind: UnwindChoice) -> Iterator[str]:
     if not _has_allocator(counts):
         yield "malloc: no allocator function was found in this process; it may be linked statically and stripped."
+    if unwind.is_dwarf:
+        yield f"{unwind.reason} Each of malloc's stacks costs about {UNWOUND_NS / 1000:.1f} µs more for that."
     if counts.callers >= MAX_CALLERS:
         yield f"More than {MAX_CALLERS:,} places allocate; more were not counted."
     dear = sorted({known.symbol for known in counts.functions if known.kind == "single-step" and known.calls})

@@ -74,10 +74,9 @@ static __always_inline struct totals *totals_of(struct pt_regs *context, struct 
 static __always_inline struct totals *totals_of(struct pt_regs *context, struct walk *walk, u64 *key) {
   u32 first = 0;
   struct stack *stack = stack_buffer.lookup(&first);
-  struct piece *piece = pieces.lookup(&first);
-  if (!stack || !piece)
+  if (!stack)
     return 0;
-  *key = user_stack_key(context, walk, stack, piece);
+  *key = user_stack_key(context, walk, stack);
   struct totals *sums = totals.lookup(key);
   if (sums)
     return sums;
