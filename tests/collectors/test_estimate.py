@@ -6,7 +6,8 @@ import pytest
 
 from tracer.bpf.trap_cost import TrapCosts
 from tracer.collectors import estimate
-from tracer.collectors.counting import MAX_CALLERS, Counts, FunctionCalls
+from tracer.collectors.counting import MAX_CALLERS, Counts
+from tracer.collectors.counting_probes import FunctionCalls
 from tracer.collectors.estimate import estimate_of, map_bytes, price_of
 from tracer.collectors.unwind_choice import UnwindChoice
 from tracer.mode_options import DEFAULT_SAMPLE_BYTES

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tracer.bpf.trap_cost import TrapCosts
-from tracer.collectors.counting import MAX_CALLERS, Counts, FunctionCalls
+from tracer.collectors.counting import MAX_CALLERS, Counts
+from tracer.collectors.counting_probes import FunctionCalls
 from tracer.collectors.options import OPTIONS
 from tracer.collectors.rates import rates_of
 from tracer.collectors.unwind_choice import UnwindChoice
