@@ -6,8 +6,7 @@
  * Defines: FUNCTION_COUNT, MAX_CALLERS, and those of target.h and allocator_arguments.h.
  */
 
-/* Its number among those that are counted, above what allocator_arguments.h reads. tracer/collectors/counting_probes.py writes
- * it. */
+/* Of the function, in its cookie above what allocator_arguments.h reads. tracer/collectors/counting_probes.py writes it. */
 #define NUMBER(cookie) ((u32)((cookie) >> 40))
 
 /* A request for more than there are addresses is a failing one: it says nothing of how fast the program allocates. */

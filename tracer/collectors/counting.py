@@ -24,7 +24,7 @@ from tracer.process.address_space import AddressSpace
 from tracer.process.target import Status, Target, TargetError, read_status
 from tracer.symbols.cache import SymbolCache
 
-MAX_CALLERS = 65_536  # 80 bytes of locked memory each; more stacks than that fit in no stack map
+MAX_CALLERS = 65_536  # 80 bytes of locked memory each
 COUNTERS = ("brk", "mmap", "munmap")
 _SOURCES = (
     HERE / "target.h", Path(__file__).with_name("allocator_arguments.h"), Path(__file__).with_suffix(".c"),
