@@ -27,7 +27,12 @@ class Map:
     def lookup(self, key: bytes) -> bytes | None:
         return syscalls.lookup(self.fd, key, self.value_bytes)
 
+    def lookup_each(self, key: bytes) -> bytes:
+        """Of a per-processor array: the values of all processors, one behind the other."""
+        return syscalls.lookup(self.fd, key, self.value_bytes * len(processors_possible())) or b""
+
     def update(self, key: bytes, value: bytes) -> None:
+        """Of a per-processor array: with the values of all of them, one behind the other."""
         syscalls.update(self.fd, key, value)
 
     def try_update(self, key: bytes, value: bytes) -> bool:
@@ -63,9 +68,13 @@ class Counters:
         return {name: self._sum(position) for position, name in enumerate(self.names)}
 
     def _sum(self, position: int) -> int:
-        count = len(processors(_ALL))
+        count = len(processors_possible())
         raw = syscalls.lookup(self.array.fd, struct.pack("=I", position), 8 * count)
         return sum(struct.unpack(f"={count}Q", raw)) if raw is not None else 0
+
+
+def processors_possible() -> list[int]:
+    return processors(_ALL)
 
 
 def online_processors() -> list[int]:
