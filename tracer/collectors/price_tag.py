@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tracer.bpf.program import has_session_links
 from tracer.bpf.trap_cost import trap_costs
 from tracer.collectors.ability import abilities
 from tracer.collectors.counting import Counting
 from tracer.collectors.errors import CollectorError
-from tracer.collectors.estimate import estimate_of
+from tracer.collectors.estimate import Terms, estimate_of
 from tracer.collectors.unwind_choice import chosen_unwind
 from tracer.prices import SHORTEST_COUNT_S, Estimate
 from tracer.protocol import RunSpec
@@ -30,4 +31,4 @@ def price_tag(
         unwind = chosen_unwind(RunSpec("", "malloc", pid), counting.space)
     if counts.seconds < min(seconds, SHORTEST_COUNT_S):
         raise CollectorError(f"process {pid} was counted for {counts.seconds:.1f} s only: too short for an estimate")
-    return estimate_of(counts, traps, unwind=unwind, obstacles=obstacles)
+    return estimate_of(counts, Terms(traps, unwind, has_session_links()), obstacles)
