@@ -39,6 +39,9 @@ def record(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a summary as JSON; the folded stacks then go to -o only")
     ] = False,
+    lines: Annotated[
+        bool, typer.Option("--lines", help="Add file and line to frames, where there is debug information")
+    ] = False,
     max_stacks: Annotated[int, typer.Option(help="Stacks to keep apart, 1 kB of locked memory each")] = 16_384,
     max_blocks: Annotated[int, typer.Option(help="Live blocks of malloc to follow, 96 bytes each")] = 1 << 20,
     age_bands: Annotated[
@@ -70,7 +73,7 @@ def record(
     _check_blocks(collector, options)
     if obstacle := abilities()[collector]:
         _fail(obstacle)
-    options |= {"max_stacks": max_stacks, "max_blocks": max_blocks}
+    options |= {"max_stacks": max_stacks, "max_blocks": max_blocks, "lines": int(lines)}
     spec = RunSpec(
         "", collector, pid, duration_s=duration, snapshot_every_s=snapshot_every, options=options
     )  # fmt: skip
