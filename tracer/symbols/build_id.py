@@ -13,6 +13,7 @@ from collections.abc import Iterator
 _HEADER = struct.Struct("=4s2B10x8x8xQ8x6xHH")  # magic, class, byte order, place, size and number of program headers
 _PROGRAM_HEADER = struct.Struct("=IIQQQQ")  # type, flags, offset, address, address, bytes in the file
 _NOTE = struct.Struct("=III")  # bytes of name and content, type
+_MAGIC = b"\x7fELF"
 _64_BIT, _LITTLE_ENDIAN = 2, 1
 _PT_NOTE, _NT_GNU_BUILD_ID = 4, 3
 _MAX_HEADERS, _MAX_NOTE_BYTES, _MAX_BYTES = 256, 65_536, 64
@@ -26,9 +27,16 @@ def build_id_of(fd: int) -> str | None:
         return None
 
 
+def is_elf(fd: int) -> bool:
+    try:
+        return os.pread(fd, 4, 0) == _MAGIC
+    except OSError:
+        return False
+
+
 def _note_segments(fd: int) -> Iterator[tuple[int, int]]:
     magic, bits, order, table, size, count = _HEADER.unpack(os.pread(fd, _HEADER.size, 0))
-    if (magic, bits, order) != (b"\x7fELF", _64_BIT, _LITTLE_ENDIAN):
+    if (magic, bits, order) != (_MAGIC, _64_BIT, _LITTLE_ENDIAN):
         return
     for number in range(min(count, _MAX_HEADERS)):
         entry = os.pread(fd, _PROGRAM_HEADER.size, table + number * size)

@@ -46,6 +46,7 @@ def packed_lines(fd: int) -> bytes:
     from symbolic.debuginfo import Archive
     from symbolic.exceptions import SymbolicError
 
+    found = None
     with mmap.mmap(fd, 0, prot=mmap.PROT_READ) as content:
         view = _buffers().from_buffer(content)
         try:

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from tracer.symbols.build_id import build_id_of
+from tracer.symbols.build_id import build_id_of, is_elf
 from tracer.symbols.debug_files import Open, debug_file_by_build_id, debug_file_by_link
 from tracer.symbols.elf import DebugLink
 from tracer.symbols.entry import has_lines
@@ -101,6 +101,8 @@ class Session:
 
     def locations(self, binary: Binary, offsets: Sequence[int]) -> list[list[Location]]:
         """For each offset the functions there, outermost first and mangled; none where nothing is known."""
+        if not is_elf(binary.fd):  # a font or JIT memory that is mapped executable
+            return [[] for _ in offsets]
         plan = self._plans[binary.fd]
         try:
             found = self._loaded(plan, offsets) if plan.entry is not None else None
