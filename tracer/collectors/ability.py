@@ -53,7 +53,7 @@ def _bcc() -> str:
 
 
 def _packages() -> str:
-    needed = ("capstone", "elftools", "symbolic", "multi_demangle")
+    needed = ("capstone", "symbolic", "multi_demangle")
     missing = [name for name in needed if importlib.util.find_spec(name) is None]
     return f"The Python packages {', '.join(missing)} are missing." if missing else ""
 

@@ -19,7 +19,7 @@ from tracer.bpf.tracefs import has_tracefs
 from tracer.collectors.ability import abilities
 from tracer.protocol import COLLECTORS
 
-_PACKAGES = ("capstone", "pyelftools", "symbolic", "multi-demangle", "typer", "rich")
+_PACKAGES = ("capstone", "symbolic", "multi-demangle", "typer", "rich")
 
 
 def doctor(

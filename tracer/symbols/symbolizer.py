@@ -67,9 +67,7 @@ class _Plan:
 
     @property
     def parts(self) -> set[str]:
-        if self.entry is None:
-            return {"elf", "lines"}
-        return {"lines"} if has_lines(self.entry) else set()
+        return {"lines"} if self.entry is None or has_lines(self.entry) else set()
 
     def find(self, link: DebugLink) -> bool:
         """Look for the file that the binary names; True if it is there."""
@@ -156,11 +154,11 @@ class Session:
 
     def _made_once(self, plan: _Plan, offsets: Sequence[int], *, with_lines: bool) -> list[Any]:
         request = {"do": "make", "offsets": list(offsets), "lines": with_lines, "is_searched": plan.debug is not None}
-        answer, made = self._ask(request, self._files(plan), parts={"elf", "lines"}, within_s=_MAKING_S)
+        answer, made = self._ask(request, self._files(plan), parts={"lines"}, within_s=_MAKING_S)
         if "missing" in answer:
             request["is_searched"] = True
             plan.find(DebugLink(*answer["missing"]))
-            answer, made = self._ask(request, self._files(plan), parts={"elf", "lines"}, within_s=_MAKING_S)
+            answer, made = self._ask(request, self._files(plan), parts={"lines"}, within_s=_MAKING_S)
         for fd in made:
             with open(fd, "rb") as entry:  # noqa: PTH123 - a descriptor
                 if with_lines and plan.key:

@@ -36,7 +36,7 @@ Answer = tuple[dict[str, Any], list[int]]  # the files are closed once they are 
 
 
 def main(parts: Sequence[str]) -> int:
-    """`parts` are libraries to load before there is no way to their files: `elf` to make entries, `lines` for DWARF."""
+    """`parts` are libraries to load before there is no way to their files: `lines` for DWARF."""
     connection = socket.socket(fileno=0)
     _load(parts)
     confine()
@@ -52,8 +52,6 @@ def main(parts: Sequence[str]) -> int:
 
 def _load(parts: Sequence[str]) -> None:
     load_demanglers()
-    if "elf" in parts:
-        import elftools.elf.elffile  # noqa: F401
     if "lines" in parts:
         load_lines()
 
