@@ -47,6 +47,10 @@ class Namer:
         raise NamerError(str(answer["error"]) if isinstance(answer, dict) else "not an answer")
 
     @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
     def is_alive(self) -> bool:
         return self._connection.fileno() >= 0
 
