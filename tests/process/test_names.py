@@ -83,6 +83,23 @@ def test_many_addresses_are_named_at_once_and_then_known(build, run, names_of, s
     assert [texts(names, program.outer + n)[0] for n in range(3)] == ["outer"] * 3
 
 
+def test_pitfall_27_after_an_exec_addresses_are_of_the_new_program(build, names_of):
+    path = build("-g")
+    command = ["sh", "-c", f"read line; exec {path}"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as process:
+        target = Target(process.pid)
+        space = AddressSpace(target)
+        names = names_of(space)
+        process.stdin.write(b"\n")
+        outer = int(process.stdout.readline(), 16)
+        space.refresh()
+
+        assert texts(names, outer) == ["outer", "inner"]
+        process.kill()
+        space.close()
+        target.close()
+
+
 def test_pitfall_28_names_are_found_after_the_process_and_its_file_are_gone(build, run, names_of):
     path = build("-g")
     program = run(path)

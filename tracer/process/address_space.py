@@ -115,6 +115,9 @@ class AddressSpace:
 
     def open_jit_map(self) -> int | None:
         """The map of JIT-compiled code as it is now, for the caller to close; None if the process has none."""
+        if not self._target.has_exited():  # it may have become another user's
+            with suppress(OSError):
+                self._jit_map = JitMap.of(self._target)
         return self._jit_map.open(self._roots[0]) if self._roots else None
 
     def close(self) -> None:

@@ -39,7 +39,7 @@ class FrameNames:
         self._names_by_address: dict[int, tuple[Name, ...]] = {}
         self._unnamed: set[int] = set()  # by files: a map of JIT code may name them, and others later
         self._version = space.version
-        self._build_id_by_fd: dict[int, str | None] = {}
+        self._label_by_file: dict[tuple[int, int, int], str] = {}
         self._vdso: int | None = None
         self._cut_map = ""
 
@@ -81,28 +81,29 @@ class FrameNames:
         if self._version != self._space.version:
             self._version = self._space.version
             self._names_by_address.clear()
-            self._build_id_by_fd.clear()
+            self._label_by_file.clear()
         for address in self._unnamed if has_jit_map else ():
             self._names_by_address.pop(address, None)
         self._unnamed &= self._names_by_address.keys()
 
     def _name(self, addresses: list[int], jit_map: int | None) -> None:
         addresses_by_file, files = self._by_file(addresses)
+        places: dict[int, list[Location]] = {}
         with self._symbolizer.session(files.values()) as session:
-            found: dict[int, list[Location]] = {}
             for fd, inside in addresses_by_file.items():
                 offsets = [self._offset(address) for address in inside]
-                found.update(zip(inside, _shown(files[fd], session.locations(files[fd], offsets)), strict=True))
-            texts = session.demangled(place.name for places in found.values() for place in places)
-            unnamed = [address for address in addresses if not found.get(address)]
+                places.update(zip(inside, _shown(files[fd], session.locations(files[fd], offsets)), strict=True))
+            texts = session.demangled(place.name for found in places.values() for place in found)
+            unnamed = [address for address in addresses if not places.get(address)]
             jit_names = self._jit_names(session, jit_map, unnamed)
         self._unnamed.update(unnamed)
         for address in addresses:
-            self._names_by_address[address] = (
-                tuple(self._named(texts[place.name], place) for place in found.get(address, ()))
-                or self._jit_named(jit_names.get(address))
-                or (self._unresolved(address),)
-            )
+            if found := places.get(address):
+                self._names_by_address[address] = tuple(self._named(texts[place.name], place) for place in found)
+            elif text := jit_names.get(address):
+                self._names_by_address[address] = (Name(text, is_resolved=True),)
+            else:
+                self._names_by_address[address] = (self._unresolved(address),)
 
     def _by_file(self, addresses: list[int]) -> tuple[dict[int, list[int]], dict[int, Binary]]:
         addresses_by_file: dict[int, list[int]] = defaultdict(list)
@@ -126,9 +127,6 @@ class FrameNames:
             text = f"{text} ({place.file}:{place.line})"
         return Name(text, is_resolved=True)
 
-    def _jit_named(self, text: str | None) -> tuple[Name, ...]:
-        return (Name(text, is_resolved=True),) if text else ()
-
     def _unresolved(self, address: int) -> Name:
         mapping = self._space.mapping_at(address)
         if mapping is None:
@@ -141,25 +139,26 @@ class FrameNames:
         return address - mapping.start + mapping.offset if mapping is not None else address
 
     def _label(self, mapping: Mapping) -> str:
-        """The file's name; where other files have the same, with what tells them apart."""
-        others = {self._identity(other) for other in self._space.mappings() if other.module == mapping.module}
-        if len(others) < 2 or not mapping.inode:
+        if not mapping.inode:
             return mapping.module or NO_FILE
-        return f"{mapping.module}@{self._identity(mapping)[:_SHOWN_DIGITS]}"
+        if mapping.file_id not in self._label_by_file:
+            self._label_by_file[mapping.file_id] = self._told_apart(mapping)
+        return self._label_by_file[mapping.file_id]
+
+    def _told_apart(self, mapping: Mapping) -> str:
+        """The file's name; where other files have the same, with what tells them apart."""
+        same = {self._identity(other) for other in self._space.mappings() if other.module == mapping.module}
+        return mapping.module if len(same) == 1 else f"{mapping.module}@{self._identity(mapping)}"
 
     def _identity(self, mapping: Mapping) -> str:
-        return self._build_id(mapping) or f"inode {mapping.inode}"
+        return (self._build_id(mapping) or "")[:_SHOWN_DIGITS] or f"inode {mapping.inode}"
 
     def _build_id(self, mapping: Mapping) -> str | None:
         fd = self._file(mapping)
-        if fd is None:
-            return None
-        if fd not in self._build_id_by_fd:
-            self._build_id_by_fd[fd] = build_id_of(fd)
-        return self._build_id_by_fd[fd]
+        return build_id_of(fd) if fd is not None else None
 
     def _file(self, mapping: Mapping) -> int | None:
-        if mapping.path == vdso.NAME:
+        if mapping.path == vdso.NAME and not mapping.inode:
             self._vdso = self._vdso if self._vdso is not None else vdso.vdso_image()
             return self._vdso
         return self._space.open_file(mapping)
