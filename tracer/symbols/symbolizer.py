@@ -11,6 +11,7 @@ from typing import Any
 
 from tracer.symbols.build_id import build_id_of, is_elf
 from tracer.symbols.debug_files import Open, debug_file_by_build_id, debug_file_by_link
+from tracer.symbols.demangle import cut
 from tracer.symbols.elf import DebugLink
 from tracer.symbols.entry import has_lines
 from tracer.symbols.lines import Location
@@ -20,7 +21,7 @@ from tracer.symbols.store import MAX_BYTES, NameStore, default_store
 # An agent that is asked to stop gives its recording 10 s for the last snapshot, names included.
 _SESSION_S = 8.0
 _MAKING_S = 5.0  # for the debug information of one file; with its symbols only it is fast
-_DEMANGLED_AT_ONCE = 512
+_DEMANGLED_AT_ONCE, _DEMANGLING_S = 512, 2.0  # takes a hundredth of that
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ class Session:
         try:
             found = self._loaded(plan, offsets) if plan.entry is not None else None
             found = self._made(plan, offsets) if found is None else found
-            return [[Location(str(name), str(file), int(line)) for name, file, line in places] for places in found]
+            return [[Location(_text(name), _text(file), int(line)) for name, file, line in places] for places in found]
         except (NamerError, ValueError, TypeError, KeyError) as error:
             self._symbolizer.troubles[binary.path] = str(error)
             return [[] for _ in offsets]
@@ -113,8 +114,8 @@ class Session:
     def jit_names(self, fd: int, addresses: Sequence[int]) -> dict[int, str]:
         try:
             answer, _ = self._ask({"do": "jit", "addresses": list(addresses)}, [fd])
-            return {int(address): str(name) for address, name in answer["names"].items()}
-        except (NamerError, ValueError, KeyError):
+            return {int(address): _text(name) for address, name in answer["names"].items()}
+        except (NamerError, ValueError, KeyError, AttributeError):
             return {}
 
     def demangled(self, names: Iterable[str]) -> dict[str, str]:
@@ -124,9 +125,9 @@ class Session:
         for start in range(0, len(left), _DEMANGLED_AT_ONCE):
             some = left[start : start + _DEMANGLED_AT_ONCE]
             try:
-                answer, _ = self._ask({"do": "demangle", "names": some})
-                known.learn(some, [str(text) for text in answer["names"]])
-            except (NamerError, ValueError, KeyError):
+                answer, _ = self._ask({"do": "demangle", "names": some}, within_s=_DEMANGLING_S)
+                known.learn(some, [_text(text) for text in answer["names"]])
+            except (NamerError, ValueError, TypeError, KeyError):
                 known.learn(some, some)
         return {name: known.known(name) or name for name in wanted}
 
@@ -179,3 +180,8 @@ class Session:
             self._namer.close()
             self._namer = Namer(sorted(self._namer.parts | set(parts)))
         return self._namer.ask(request, files, within_s=min(within_s, left_s))
+
+
+def _text(answered: object) -> str:
+    """What can be written to a profile, whoever took over the process that answers."""
+    return cut(str(answered)).encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")

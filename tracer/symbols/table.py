@@ -11,6 +11,7 @@ from tracer.symbols.elf import RawSymbols, Segment, Symbol, is_function
 
 _LOOKED_BACK = 8  # symbols; a small alias inside a function must not hide it
 _COUNTS = struct.Struct("=QQ")  # segments, symbols
+_MAX_NAME_BYTES = 65_536  # shown are fewer
 _LOCAL = 1 << 63  # beside a size, which is never that large
 
 
@@ -41,8 +42,12 @@ class SymbolTable:
         for index in range(position - 1, max(-1, position - 1 - _LOOKED_BACK), -1):
             size = self._sizes[index]
             if address < self._addresses[index] + size or (not size and index == position - 1):
-                return bytes(self._text[self._names[index] : self._names[index + 1]]).decode("utf-8", "replace")
+                return self._name(index)
         return None
+
+    def _name(self, index: int) -> str:
+        start, end = self._names[index], self._names[index + 1]
+        return bytes(self._text[start : min(end, start + _MAX_NAME_BYTES)]).decode("utf-8", "replace")
 
     def packed(self) -> bytes:
         segments = b"".join(struct.pack("=3Q", part.offset, part.address, part.file_bytes) for part in self._segments)
