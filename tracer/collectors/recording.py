@@ -82,11 +82,12 @@ class Recording:
         self._space.refresh()
         profile = Profile(self.value_types)
         rows = [(stack, values) for stack, values in self._collector.values() if any(values)]
+        elapsed_s, progress = time.monotonic() - self._began, self.progress()  # before names, which take their time
         self._names.resolve({address for stack, _ in rows for address in stack.addresses})
         naming = Naming(self._names)
         for stack, values in rows:
             profile.add(naming.frames(stack), values)
-        profile.capture = self._capture(naming)
+        profile.capture = self._capture(naming, elapsed_s, progress)
         return profile
 
     def kernel_ids(self) -> KernelIds:
@@ -129,15 +130,14 @@ class Recording:
         while self._collector.poll(0) and time.monotonic() < deadline:
             pass
 
-    def _capture(self, naming: Naming) -> dict[str, object]:
-        progress = self.progress()
+    def _capture(self, naming: Naming, elapsed_s: float, progress: Progress) -> dict[str, object]:
         return {
             "collector": self.spec.collector,
             "pid": self.spec.pid,
             "command": self._target.command,
             "host": platform.node(),
             "started_at": self._began_at.isoformat(timespec="milliseconds"),
-            "elapsed_s": round(time.monotonic() - self._began, 3),
+            "elapsed_s": round(elapsed_s, 3),
             "events": progress.events,
             "lost": progress.lost,
             "truncated_stacks": naming.truncated_stacks,
