@@ -218,7 +218,7 @@ class RunSpec:
         if not 0 < spec.duration_s <= MAX_DURATION_S:
             raise ValueError(f"duration is {spec.duration_s:g} s, the limit is {MAX_DURATION_S} s")
         check_block_options(spec.collector, spec.options)
-        check_limits(spec.options)
+        check_limits(spec.collector, spec.options)
         return spec
 
 

@@ -25,7 +25,7 @@ def check_options(spec: RunSpec) -> None:
             checked(name, value)
     try:
         check_block_options(spec.collector, spec.options)
-        check_limits(spec.options)
+        check_limits(spec.collector, spec.options)
     except BadOption as error:
         raise CollectorError(str(error)) from None
 

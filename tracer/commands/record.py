@@ -50,6 +50,10 @@ def record(
     ] = False,
     max_stacks: Annotated[int, typer.Option(help="Stacks to keep apart, 1 kB of locked memory each")] = 16_384,
     max_blocks: Annotated[int, typer.Option(help="Live blocks of malloc to follow, 96 bytes each")] = 1 << 20,
+    max_calls: Annotated[int, typer.Option(help="Threads that can be inside a traced call at once")] = 16_384,
+    ring_pages: Annotated[
+        int, typer.Option(help="Pages of 4 kB for calls that wait to be read, a power of two; not for malloc")
+    ] = 4096,
     age_bands: Annotated[
         str | None,
         typer.Option(
@@ -77,6 +81,7 @@ def record(
     asked = {"age_bands": age_bands, "older_than": older_than, "min_size": min_size, "max_size": max_size}
     options: dict[str, int | str] = {name: value for name, value in asked.items() if value is not None}
     options |= {"budget": budget, "max_stacks": max_stacks, "max_blocks": max_blocks}
+    options |= {"max_calls": max_calls, "ring_pages": ring_pages}
     _check_options(collector, options)
     if obstacle := abilities()[collector]:
         _fail(obstacle)
@@ -117,7 +122,7 @@ def _check_interval(duration: float, snapshot_every: float, output: Path | None)
 def _check_options(collector: str, options: Mapping[str, int | str]) -> None:
     try:
         check_block_options(collector, options)
-        check_limits(options)
+        check_limits(collector, options)
     except BadOption as error:
         raise typer.BadParameter(f"--{error.name.replace('_', '-')} is {error.reason}") from None
 

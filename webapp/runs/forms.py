@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 
 from tracer import protocol
 from tracer.block_options import BLOCK_OPTIONS, BadOption, check_block_options
+from tracer.limit_options import check_limits
 from webapp.hosts.abilities import abilities_of, key_of
 from webapp.hosts.models import Host
 from webapp.runs.listing import BadFilter, parse_label
@@ -18,6 +19,7 @@ DURATIONS = [("10", "10 s"), ("60", "1 min"), ("600", "10 min"), ("own", "own")]
 DEFAULT_DURATION = "60"
 SNAPSHOTS_BY_DEFAULT = 10  # enough to see a slope, and a tenth of the run lost at worst
 SHORTEST_INTERVAL_S = 1.0
+RUN_OPTIONS = (*BLOCK_OPTIONS, "budget", "max_stacks", "max_blocks")  # that the form has fields for
 MAX_LABELS, MAX_KEY, MAX_VALUE = 20, 60, 200
 
 
@@ -66,6 +68,9 @@ class NewRunForm(AboutForm):
     older_than = forms.CharField(required=False, max_length=20)
     min_size = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of bytes."})
     max_size = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of bytes."})
+    budget = forms.CharField(required=False, max_length=20)
+    max_stacks = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of stacks."})
+    max_blocks = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of blocks."})
 
     def __init__(self, *args: Any, host: Host, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -107,16 +112,17 @@ class NewRunForm(AboutForm):
 
     def _clean_options(self, data: dict[str, Any]) -> None:
         """Those that were filled in, as the run spec has them."""
-        data["options"] = {name: data[name] for name in BLOCK_OPTIONS if data.get(name) not in ("", None)}
+        data["options"] = {name: data[name] for name in RUN_OPTIONS if data.get(name) not in ("", None)}
         try:
             check_block_options(data["collector"], data["options"])
+            check_limits(data["collector"], data["options"])
         except BadOption as error:
             self.add_error(error.name, f"This is {error.reason}.")
 
     @property
     def has_options(self) -> bool:
         """Whether more than the usual is asked for, or wrong: that must not be hidden."""
-        return any(self[name].value() not in ("", None) or self[name].errors for name in BLOCK_OPTIONS)
+        return any(self[name].value() not in ("", None) or self[name].errors for name in RUN_OPTIONS)
 
     def _clean_times(self, data: dict[str, Any]) -> None:
         duration_s = self._duration_s(data)
