@@ -222,11 +222,16 @@ class RunSpec:
             raise ValueError(f"pid is {spec.pid}, it must be positive")
         if not 0 < spec.duration_s <= MAX_DURATION_S:
             raise ValueError(f"duration is {spec.duration_s:g} s, the limit is {MAX_DURATION_S} s")
-        check_block_options(spec.collector, spec.options)
-        check_allocator_options(spec.collector, spec.options)
-        check_limits(spec.options)
-        check_unwind(spec.collector, spec.options)
+        check_run_options(spec.collector, spec.options)
         return spec
+
+
+def check_run_options(collector: str, options: Mapping[str, int | str]) -> None:
+    """BadOption for a value that can't be, and for an option that this collector does not have."""
+    check_block_options(collector, options)
+    check_allocator_options(collector, options)
+    check_limits(collector, options)
+    check_unwind(collector, options)
 
 
 MAX_DURATION_S = 3600
