@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from tracer.allocator_options import AllocatorOptions
@@ -65,10 +65,13 @@ class Site:
 class SiteFinder:
     """Looks at each file once; of several names of one function the first counts."""
 
-    def __init__(self, space: AddressSpace, wanted: AllocatorOptions) -> None:
+    def __init__(
+        self, space: AddressSpace, wanted: AllocatorOptions, *, but_of: Collection[tuple[int, int, int]] = ()
+    ) -> None:
+        """Files of `but_of` are left out."""
         self._space, self._wanted = space, wanted
         self._custom = CustomFunctions(wanted)
-        self._seen: set[tuple[int, int, int]] = set()
+        self._seen = set(but_of)
 
     def refuse_missing(self) -> None:
         """CollectorError: a function that was asked for by name is nowhere."""
