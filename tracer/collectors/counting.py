@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -18,8 +19,8 @@ from typing import Literal
 from tracer.allocator_options import AllocatorOptions
 from tracer.bpf.errors import BpfError
 from tracer.bpf.maps import processor_sums
-from tracer.bpf.placement import Kind
-from tracer.bpf.program import HERE, KernelIds, Program
+from tracer.bpf.placement import Kind, Placement
+from tracer.bpf.program import HERE, KernelIds, ProbeKind, Program
 from tracer.collectors.allocators import Site, SiteFinder
 from tracer.collectors.errors import CollectorError
 from tracer.process.address_space import AddressSpace
@@ -224,14 +225,13 @@ def _attach_anywhere(program: Program, path: str, number: int, site: Site, pid: 
 
 def _attach_at(program: Program, path: str, group: list[tuple[int, Site, int]], pid: int) -> dict[int, FunctionCalls]:
     attached: list[int] = []
-    points: dict[str, list[tuple[int, int]]] = {"on_allocation": [], "on_free": []}
+    points: defaultdict[tuple[str, ProbeKind], list[tuple[int, int]]] = defaultdict(list)
     for number, site, choice in group:
-        function = "on_allocation" if site.allocator else "on_free"
-        points[function].append((site.start + site.placements[choice].offset, _cookie(number, site)))
+        function, place = "on_allocation" if site.allocator else "on_free", site.placements[choice]
+        points[function, place.kind].append((site.start + place.offset, _cookie(number, site, place)))
     try:
-        for function, at in points.items():
-            if at:
-                attached += program.attach_uprobes(function, path, at, pid=pid, is_return=False)
+        for (function, kind), at in points.items():
+            attached += program.attach_uprobes(function, path, at, pid=pid, kind=kind)
     except OSError:
         program.detach(attached)
         raise
@@ -241,10 +241,10 @@ def _attach_at(program: Program, path: str, group: list[tuple[int, Site, int]], 
     }
 
 
-def _cookie(number: int, site: Site) -> int:
-    """What counting.c reads of a call."""
+def _cookie(number: int, site: Site, place: Placement) -> int:
+    """What counting.c reads of a call there."""
     known = site.allocator
-    return number << 8 | (known.factor << 4 | known.size if known else 0)
+    return number << 8 | (place.register(known.factor) << 4 | place.register(known.size) if known else 0)
 
 
 def role_of(site: Site) -> Role:
