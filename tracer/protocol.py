@@ -161,6 +161,7 @@ CAPTURE_KEYS = (
     "broken_unwinds",  # stacks whose unwinding ended before their root
     "unresolved_frames",
     "frames",
+    "build_ids",  # {module: build id in hexadecimal} of modules with unresolved frames, to name them later
     "probes",  # [{"module": …, "symbol": …, "offset": …, "kind": one of PROBE_KINDS}]
     "allocator",  # file name of the module whose malloc the program calls
     "allocators",  # file names of all modules that have one

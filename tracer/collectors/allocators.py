@@ -115,7 +115,7 @@ class SiteFinder:
                 yield function
 
     def _candidates(self, elf: ElfFile, mapping: Mapping) -> Iterator[Function]:
-        symbols = elf.functions() if self._wanted.has_defaults or self._custom.are_in(mapping.module) else []
+        symbols = list(elf.functions()) if self._wanted.has_defaults or self._custom.are_in(mapping.module) else []
         if self._space.is_program(mapping):
             yield from self._custom.addressed_in(elf)
         yield from self._custom.named_in(mapping.module, symbols)

@@ -25,7 +25,6 @@ from tracer.collectors.allocators import Site, SiteFinder
 from tracer.collectors.errors import CollectorError
 from tracer.process.address_space import AddressSpace
 from tracer.process.target import Status, Target, TargetError, read_status
-from tracer.symbols.cache import SymbolCache
 
 Role = Literal["allocates", "wraps", "frees"]
 
@@ -149,7 +148,7 @@ class Counting:
     def _begin(self) -> None:
         self.target = Target(self.pid, start_time=self._start_time)
         self._resources.callback(self.target.close)
-        space = AddressSpace(self.target, SymbolCache())
+        space = AddressSpace(self.target)
         self._resources.callback(space.close)
         found = SiteFinder(space, AllocatorOptions()).new_sites()
         self._program = Program(_SOURCES, defines=_defines(self.pid, found), counters=COUNTERS)

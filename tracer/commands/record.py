@@ -53,6 +53,9 @@ def record(
         typer.Option("--estimate", help="Record nothing: count for some seconds, and say what recording would cost"),
     ] = False,
     estimate_seconds: Annotated[float, typer.Option(help="Seconds to count for --estimate")] = 3.0,
+    lines: Annotated[
+        bool, typer.Option("--lines", help="Add file and line to frames, where there is debug information")
+    ] = False,
     max_stacks: Annotated[int, typer.Option(help="Stacks to keep apart, 1 kB of locked memory each")] = 16_384,
     max_blocks: Annotated[int, typer.Option(help="Live blocks of malloc to follow, 96 bytes each")] = 1 << 20,
     max_calls: Annotated[int, typer.Option(help="Threads that can be inside a traced call at once")] = 16_384,
@@ -96,7 +99,7 @@ def record(
     if unwind is not None:
         options[UNWIND] = unwind
     options |= {"budget": budget, "max_stacks": max_stacks, "max_blocks": max_blocks}
-    options |= {"max_calls": max_calls, "ring_pages": ring_pages}
+    options |= {"max_calls": max_calls, "ring_pages": ring_pages, "lines": int(lines)}
     _check_options(collector, options)
     if obstacle := abilities()[collector]:
         _fail(obstacle)
