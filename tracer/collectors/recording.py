@@ -15,9 +15,13 @@ from tracer.collectors.collector import Collector, lost
 from tracer.collectors.errors import CollectorError
 from tracer.collectors.naming import Naming
 from tracer.collectors.options import check_options, option
+from tracer.collectors.overhead import OverheadMeter
+from tracer.limit_options import budget_share
 from tracer.process.address_space import AddressSpace
 from tracer.process.names import FrameNames
 from tracer.process.target import Target, TargetError
+from tracer.profile.gaps import gaps_of
+from tracer.profile.grade import grade
 from tracer.profile.model import Profile
 from tracer.protocol import RunSpec, value_types_of
 from tracer.symbols.symbolizer import Symbolizer
@@ -46,6 +50,7 @@ class Recording:
         self.spec = spec
         self.value_types = value_types_of(spec.collector, spec.options)
         self._resources = ExitStack()
+        self._ended: float | None = None  # when released, if before the end
 
     def __enter__(self) -> Recording:
         try:
@@ -65,12 +70,23 @@ class Recording:
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             self._refresh()
+            self._meter.look()
             if self._target.has_exited():
                 break
             if self._collector.poll(max(1, int(min(left, _SLICE_S) * 1000))) is None:
                 self._target.exits_within(min(left, _SLICE_S))
         self._drain()
         return not self._target.has_exited()
+
+    def over_budget(self) -> str:
+        """Why the recording must end by its budget, as sentences; empty if it need not."""
+        return self._meter.verdict() if self._meter.is_over_budget else ""
+
+    def release(self) -> None:
+        """Detach at once; the snapshot that is taken then is of this moment."""
+        self._collector.release()
+        self._ended = time.monotonic()
+        self._drain()
 
     def progress(self) -> Progress:
         counters = self._collector.counters()
@@ -82,12 +98,14 @@ class Recording:
         self._space.refresh()
         profile = Profile(self.value_types)
         rows = [(stack, values) for stack, values in self._collector.values() if any(values)]
-        elapsed_s, progress = time.monotonic() - self._began, self.progress()  # before names, which take their time
+        # Before names, which take their time.
+        elapsed_s, progress = (self._ended or time.monotonic()) - self._began, self.progress()
         self._names.resolve({address for stack, _ in rows for address in stack.addresses})
         naming = Naming(self._names)
         for stack, values in rows:
             profile.add(naming.frames(stack), values)
-        profile.capture = self._capture(naming, elapsed_s, progress)
+        capture = self._capture(naming, elapsed_s, progress) | asdict(gaps_of(profile, is_ours=True))
+        profile.capture = capture | {"grade": grade(capture).grade}
         return profile
 
     def kernel_ids(self) -> KernelIds:
@@ -114,6 +132,8 @@ class Recording:
             raise CollectorError(f"process {spec.pid} exited while the probes were being placed")
         self._collector.begin()
         self._began = time.monotonic()
+        self._meter = OverheadMeter(self._collector.runs, budget_share(spec.options))
+        self._resources.callback(self._meter.close)
         self._refresh_due = self._began + _REFRESH_EVERY_S
         self._began_at = datetime.now(UTC)
 
@@ -145,6 +165,7 @@ class Recording:
             "unresolved_frames": naming.unresolved_frames,
             "frames": naming.frame_count,
             "probes": [asdict(probe) for probe in self._collector.probes()],
+            "overhead": self._meter.facts(),
             "build_ids": self._names.build_ids(naming.unresolved_modules),
             **self._facts(),
         }

@@ -17,6 +17,9 @@ from tracer.symbols.spans import FunctionSpans
 _SYMBOL = struct.Struct("=IBxHQQ")  # Elf64_Sym: name, information, section, value, size
 _FUNCTION, _INDIRECT_FUNCTION = 2, 10  # STT_FUNC, STT_GNU_IFUNC
 _UNDEFINED = 0
+_EXECUTABLE = 1  # PF_X
+_RELOCATION = struct.Struct("=QQq")  # Elf64_Rela: place, information, addend
+_GLOBAL_DATA, _JUMP_SLOT = 6, 7  # R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT
 _PT_LOAD, _PT_GNU_EH_FRAME = 1, 0x6474E550
 _UNPACKING_BYTES, _UNPACKED_BYTES = 128 << 20, 64 << 20
 
@@ -28,6 +31,14 @@ class Segment:
     offset: int
     address: int
     file_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A named part of the file, and the address it gets before the loader moves it."""
+
+    address: int
+    content: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +135,32 @@ class ElfFile:
     def has_lines(self) -> bool:
         """Whether it tells of inlined functions and lines (DWARF)."""
         return any(name in self._sections for name in (".debug_info", ".zdebug_info"))
+
+    def has_section(self, *names: str) -> bool:
+        """Whether it has any of them."""
+        return any(name in self._sections for name in names)
+
+    def section(self, name: str) -> Section | None:
+        found = self._sections.get(name)
+        return Section(found.address, self._content(name)) if found is not None else None
+
+    def linked_functions(self) -> dict[int, int]:
+        """Own functions that the file reaches through its table of linked ones, by the address of their slot there."""
+        symbols = RawSymbols(self._content(".dynsym"), b"")
+        own = {number: address for number, (_, _, index, address, _) in enumerate(symbols.entries()) if index}
+        address_by_slot: dict[int, int] = {}
+        for name in (".rela.plt", ".rela.dyn"):
+            raw = self._content(name)
+            for slot, information, _ in _RELOCATION.iter_unpack(raw[: len(raw) // 24 * 24]):
+                if information & 0xFFFFFFFF in (_JUMP_SLOT, _GLOBAL_DATA) and information >> 32 in own:
+                    address_by_slot[slot] = own[information >> 32]
+        return address_by_slot
+
+    def has_code_at(self, address: int) -> bool:
+        return any(
+            part.kind == _PT_LOAD and part.flags & _EXECUTABLE and 0 <= address - part.address < part.file_bytes
+            for part in self._programs
+        )
 
     def exported_functions(self) -> dict[str, Symbol]:
         """By name: the functions that others may call, and a whole executable's global ones."""

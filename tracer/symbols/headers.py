@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 _FILE = struct.Struct("=4sBB10x8x8xQQ6xHHHHH")
 _PROGRAM = struct.Struct("=IIQQ8xQ16x")  # type, flags, offset, address, bytes in the file
-_SECTION = struct.Struct("=II16xQQI20x")  # name, type, offset, size, link
+_SECTION = struct.Struct("=II8xQQQI20x")  # name, type, address, offset, size, link
 _64_BIT, _LITTLE_ENDIAN = 2, 1
 _NO_CONTENT = (0, 8)  # SHT_NULL, SHT_NOBITS: the content is in another file
 _MAX_HEADERS = 65_535  # more are written in a way of their own; no binary that runs has them
@@ -25,6 +25,7 @@ class ElfError(Exception):
 @dataclass(frozen=True, slots=True)
 class ProgramHeader:
     kind: int
+    flags: int
     offset: int
     address: int
     file_bytes: int
@@ -32,6 +33,7 @@ class ProgramHeader:
 
 @dataclass(frozen=True, slots=True)
 class Section:
+    address: int
     offset: int
     size: int
     link: int  # number of the section that holds its names, say
@@ -52,22 +54,22 @@ class Headers:
 
     def programs(self) -> list[ProgramHeader]:
         raw = _table(self._fd, self._programs, self._program_size, self._program_count, _PROGRAM)
-        return [ProgramHeader(kind, offset, address, size) for kind, _, offset, address, size in raw]
+        return [ProgramHeader(*fields) for fields in raw]
 
     def sections(self) -> dict[str, Section]:
         """Those that have content in this file."""
         raw = _table(self._fd, self._sections, self._section_size, self._section_count, _SECTION)
-        text = content(self._fd, *raw[self._names][2:4]) if self._names < len(raw) else b""
+        text = content(self._fd, *raw[self._names][3:5]) if self._names < len(raw) else b""
         return {
-            text[name : text.find(b"\0", name)].decode("utf-8", "replace"): Section(offset, size, link)
-            for name, kind, offset, size, link in raw
+            text[name : text.find(b"\0", name)].decode("utf-8", "replace"): Section(address, offset, size, link)
+            for name, kind, address, offset, size, link in raw
             if kind not in _NO_CONTENT
         }
 
     def section_content(self, number: int) -> bytes:
         """Of the section with that number, as links have it."""
         raw = _table(self._fd, self._sections, self._section_size, self._section_count, _SECTION)
-        return content(self._fd, *raw[number][2:4]) if number < len(raw) else b""
+        return content(self._fd, *raw[number][3:5]) if number < len(raw) else b""
 
 
 def content(fd: int, offset: int, size: int) -> bytes:
