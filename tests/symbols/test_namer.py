@@ -15,7 +15,7 @@ from tracer.symbols.namer import Namer, NamerError
 
 @pytest.fixture
 def namer():
-    started = Namer([])
+    started = Namer(reads_lines=False)
     yield started
     started.close()
 
@@ -56,7 +56,8 @@ def test_one_that_is_silent_for_too_long_is_ended(namer):
 
 def test_it_ends_with_the_one_that_started_it():
     """The socket closes: it waits for nobody."""
-    code = "from tracer.symbols.namer import Namer; import os; print(Namer([]).pid, flush=True); os._exit(0)"
+    started = "from tracer.symbols.namer import Namer; print(Namer(reads_lines=False).pid, flush=True)"
+    code = f"{started}; import os; os._exit(0)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     pid = int(done.stdout)
 

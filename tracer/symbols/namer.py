@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from tracer.symbols.messages import Disconnected, receive, send
+from tracer.symbols.messages import READS_LINES, Disconnected, receive, send
 
 _KEPT_ENVIRONMENT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL")
 
@@ -19,14 +19,14 @@ class NamerError(Exception):
 
 
 class Namer:
-    """Parts are those of worker.main."""
+    """`reads_lines` if debug information, or an entry that was made of some, will be handed to it."""
 
-    def __init__(self, parts: Sequence[str]) -> None:
-        self.parts = frozenset(parts)
+    def __init__(self, *, reads_lines: bool) -> None:
+        self.reads_lines = reads_lines
         self._connection, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "tracer.symbols.worker", *parts],
+                [sys.executable, "-P", "-m", "tracer.symbols.worker", *([READS_LINES] if reads_lines else [])],
                 stdin=theirs.fileno(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
                 env={name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ},
             )  # fmt: skip

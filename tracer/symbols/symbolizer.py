@@ -58,6 +58,7 @@ class _Plan:
 
     def __init__(self, binary: Binary, store: NameStore, resources: ExitStack) -> None:
         self.binary, self._resources = binary, resources
+        self.is_elf = is_elf(binary.fd)  # fonts and memory of JIT compilers are mapped executable as well
         self.build_id = build_id_of(binary.fd)
         self.debug = debug_file_by_build_id(self.build_id, binary.roots) if self.build_id else None
         self._keep_open(self.debug)
@@ -67,8 +68,8 @@ class _Plan:
         self._keep_open(self.entry)
 
     @property
-    def parts(self) -> set[str]:
-        return {"lines"} if self.entry is None or has_lines(self.entry) else set()
+    def needs_lines(self) -> bool:
+        return self.is_elf and (self.entry is None or has_lines(self.entry))
 
     def find(self, link: DebugLink) -> bool:
         """Look for the file that the binary names; True if it is there."""
@@ -88,7 +89,7 @@ class Session:
         self._symbolizer = symbolizer
         self._resources = ExitStack()
         self._plans = {binary.fd: _Plan(binary, symbolizer.store, self._resources) for binary in binaries}
-        self._namer = Namer(sorted({part for plan in self._plans.values() for part in plan.parts}))
+        self._namer = Namer(reads_lines=any(plan.needs_lines for plan in self._plans.values()))
         self._deadline = time.monotonic() + _SESSION_S
 
     def __enter__(self) -> Session:
@@ -100,9 +101,9 @@ class Session:
 
     def locations(self, binary: Binary, offsets: Sequence[int]) -> list[list[Location]]:
         """For each offset the functions there, outermost first and mangled; none where nothing is known."""
-        if not is_elf(binary.fd):  # a font or JIT memory that is mapped executable
-            return [[] for _ in offsets]
         plan = self._plans[binary.fd]
+        if not plan.is_elf:
+            return [[] for _ in offsets]
         try:
             found = self._loaded(plan, offsets) if plan.entry is not None else None
             found = self._made(plan, offsets) if found is None else found
@@ -135,7 +136,7 @@ class Session:
         """None if the entry is to be made again: it is damaged, or a debug file that was missing has come."""
         assert plan.entry is not None
         try:
-            answer, _ = self._ask({"do": "load", "offsets": list(offsets)}, [plan.entry], parts=plan.parts)
+            answer, _ = self._ask({"do": "load", "offsets": list(offsets)}, [plan.entry], needs_lines=plan.needs_lines)
         except NamerError:
             return None
         if answer["missing"] and plan.find(DebugLink(*answer["missing"])):
@@ -155,11 +156,11 @@ class Session:
 
     def _made_once(self, plan: _Plan, offsets: Sequence[int], *, with_lines: bool) -> list[Any]:
         request = {"do": "make", "offsets": list(offsets), "lines": with_lines, "is_searched": plan.debug is not None}
-        answer, made = self._ask(request, self._files(plan), parts={"lines"}, within_s=_MAKING_S)
+        answer, made = self._ask(request, self._files(plan), needs_lines=True, within_s=_MAKING_S)
         if "missing" in answer:
             request["is_searched"] = True
             plan.find(DebugLink(*answer["missing"]))
-            answer, made = self._ask(request, self._files(plan), parts={"lines"}, within_s=_MAKING_S)
+            answer, made = self._ask(request, self._files(plan), needs_lines=True, within_s=_MAKING_S)
         for fd in made:
             with open(fd, "rb") as entry:  # noqa: PTH123 - a descriptor
                 if with_lines and plan.key:
@@ -170,15 +171,15 @@ class Session:
         return [plan.binary.fd, plan.debug] if plan.debug is not None else [plan.binary.fd]
 
     def _ask(
-        self, request: dict[str, Any], files: Sequence[int] = (), *, parts: Iterable[str] = (),
+        self, request: dict[str, Any], files: Sequence[int] = (), *, needs_lines: bool = False,
         within_s: float = _SESSION_S,
     ) -> tuple[Any, list[int]]:  # fmt: skip
         left_s = self._deadline - time.monotonic()
         if left_s <= 0:
             raise NamerError("no time was left for it")
-        if not self._namer.is_alive or not set(parts) <= self._namer.parts:
+        if not self._namer.is_alive or needs_lines > self._namer.reads_lines:
             self._namer.close()
-            self._namer = Namer(sorted(self._namer.parts | set(parts)))
+            self._namer = Namer(reads_lines=needs_lines or self._namer.reads_lines)
         return self._namer.ask(request, files, within_s=min(within_s, left_s))
 
 

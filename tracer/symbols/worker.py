@@ -30,15 +30,16 @@ from tracer.symbols.jit import names_in_map
 from tracer.symbols.lines import Location
 from tracer.symbols.lines import load as load_lines
 from tracer.symbols.making import made_entry, missing_debug_file
-from tracer.symbols.messages import Disconnected, receive, send
+from tracer.symbols.messages import READS_LINES, Disconnected, receive, send
 
 Answer = tuple[dict[str, Any], list[int]]  # the files are closed once they are sent
 
 
-def main(parts: Sequence[str]) -> int:
-    """`parts` are libraries to load before there is no way to their files: `lines` for DWARF."""
+def main(arguments: Sequence[str]) -> int:
     connection = socket.socket(fileno=0)
-    _load(parts)
+    load_demanglers()
+    if READS_LINES in arguments:
+        load_lines()
     confine()
     with suppress(Disconnected):
         while True:
@@ -48,12 +49,6 @@ def main(parts: Sequence[str]) -> int:
             for fd in [*files, *made]:
                 os.close(fd)
     return 0
-
-
-def _load(parts: Sequence[str]) -> None:
-    load_demanglers()
-    if "lines" in parts:
-        load_lines()
 
 
 def _answer(request: dict[str, Any], files: list[int]) -> Answer:
