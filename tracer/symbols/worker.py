@@ -20,6 +20,7 @@ import socket
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from tracer.symbols.confinement import confine
@@ -40,15 +41,24 @@ def main(arguments: Sequence[str]) -> int:
     load_demanglers()
     if READS_LINES in arguments:
         load_lines()
-    confine()
+    try:
+        confine()
+        answer_to = _answer
+    except PermissionError as error:
+        answer_to = partial(_refusal, str(error))
     with suppress(Disconnected):
         while True:
             request, files = receive(connection)
-            answer, made = _answer(request, files)
+            answer, made = answer_to(request, files)
             send(connection, answer, made)
             for fd in [*files, *made]:
                 os.close(fd)
     return 0
+
+
+def _refusal(why: str, request: dict[str, Any], files: list[int]) -> Answer:
+    """With root's rights nothing foreign is read."""
+    return {"error": why}, []
 
 
 def _answer(request: dict[str, Any], files: list[int]) -> Answer:
