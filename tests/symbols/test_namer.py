@@ -44,12 +44,14 @@ def test_one_that_dies_is_an_error(namer):
     assert not namer.is_alive
 
 
-def test_one_that_is_silent_for_too_long_is_ended(namer):
+def test_one_that_is_silent_for_too_long_is_ended_and_waiting_for_it_holds_nobody_up(namer):
     ask(namer)
     os.kill(namer.pid, signal.SIGSTOP)
 
+    done_meanwhile = []
     with pytest.raises(NamerError, match="no answer"):
-        ask(namer, within_s=0.1)
+        namer.ask({"do": "jit"}, within_s=0.2, meanwhile=lambda: done_meanwhile.append("events"))
+    assert len(done_meanwhile) > 1
     with pytest.raises(ProcessLookupError):
         os.kill(namer.pid, 0)
 

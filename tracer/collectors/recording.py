@@ -7,6 +7,7 @@ import time
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 
 from tracer.bpf.errors import BpfError
 from tracer.bpf.program import KernelIds
@@ -124,7 +125,9 @@ class Recording:
         self._resources.callback(self._target.close)
         self._space = AddressSpace(self._target)
         self._resources.callback(self._space.close)
-        self._names = FrameNames(self._space, Symbolizer(), with_lines=bool(option(spec, "lines")))
+        # A ring buffer is full within a second, and names may take longer.
+        symbolizer = Symbolizer(meanwhile=partial(self._drain, _SLICE_S))
+        self._names = FrameNames(self._space, symbolizer, with_lines=bool(option(spec, "lines")))
         self._resources.callback(self._names.close)
         self._collector: Collector = registry.open_collector(spec, self._target, self._space)
         self._resources.callback(self._collector.close)
@@ -144,9 +147,9 @@ class Recording:
             ended = time.monotonic()
             self._refresh_due = ended + max(_REFRESH_EVERY_S, (ended - began) / _REFRESH_SHARE)
 
-    def _drain(self) -> None:
+    def _drain(self, within_s: float = _DRAINED_WITHIN_S) -> None:
         """Take in what has been sent until now, or most of it while the target sends without pause."""
-        deadline = time.monotonic() + _DRAINED_WITHIN_S
+        deadline = time.monotonic() + within_s
         while self._collector.poll(0) and time.monotonic() < deadline:
             pass
 

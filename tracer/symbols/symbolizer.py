@@ -15,7 +15,7 @@ from tracer.symbols.demangle import cut
 from tracer.symbols.elf import DebugLink
 from tracer.symbols.entry import has_lines
 from tracer.symbols.lines import Location
-from tracer.symbols.namer import Namer, NamerError
+from tracer.symbols.namer import Meanwhile, Namer, NamerError
 from tracer.symbols.store import MAX_BYTES, NameStore, default_store
 
 # An agent that is asked to stop gives its recording 10 s for the last snapshot, names included.
@@ -34,9 +34,13 @@ class Binary:
 
 
 class Symbolizer:
-    """For the length of a recording. `troubles` are files whose names are missing or poor, by path."""
+    """For the length of a recording. `troubles` are files whose names are missing or poor, by path.
 
-    def __init__(self, store: NameStore | None = None) -> None:
+    `meanwhile` is called while it waits for names: the recording has to go on.
+    """
+
+    def __init__(self, store: NameStore | None = None, *, meanwhile: Meanwhile = lambda: None) -> None:
+        self.meanwhile = meanwhile
         self.store = store if store is not None else default_store()
         self.troubles: dict[str, str] = {}
         self.unread_lines: set[str] = set()  # keys of binaries whose debug information took too long
@@ -180,7 +184,7 @@ class Session:
         if not self._namer.is_alive or needs_lines > self._namer.reads_lines:
             self._namer.close()
             self._namer = Namer(reads_lines=needs_lines or self._namer.reads_lines)
-        return self._namer.ask(request, files, within_s=min(within_s, left_s))
+        return self._namer.ask(request, files, within_s=min(within_s, left_s), meanwhile=self._symbolizer.meanwhile)
 
 
 def _text(answered: object) -> str:
