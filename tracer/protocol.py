@@ -177,6 +177,7 @@ CAPTURE_KEYS = (
     "broken_unwinds",  # stacks whose unwinding ended before their root
     "unresolved_frames",
     "frames",
+    "build_ids",  # {module: build id in hexadecimal} of modules with unresolved frames, to name them later
     "probes",  # [{"module": …, "symbol": …, "offset": …, "kind": one of PROBE_KINDS}]
     "allocator",  # file name of the module whose malloc the program calls
     "allocators",  # file names of all modules that have one
@@ -247,12 +248,17 @@ class RunSpec:
             raise ValueError(f"pid is {spec.pid}, it must be positive")
         if not 0 < spec.duration_s <= MAX_DURATION_S:
             raise ValueError(f"duration is {spec.duration_s:g} s, the limit is {MAX_DURATION_S} s")
-        check_block_options(spec.collector, spec.options)
-        check_allocator_options(spec.collector, spec.options)
-        check_limits(spec.options)
-        check_unwind(spec.collector, spec.options)
-        check_mode(spec.collector, spec.options)
+        check_run_options(spec.collector, spec.options)
         return spec
+
+
+def check_run_options(collector: str, options: Mapping[str, int | str]) -> None:
+    """BadOption for a value that can't be, and for an option that this collector does not have."""
+    check_block_options(collector, options)
+    check_allocator_options(collector, options)
+    check_limits(collector, options)
+    check_unwind(collector, options)
+    check_mode(collector, options)
 
 
 MAX_DURATION_S = 3600

@@ -22,7 +22,6 @@ from tracer.collectors.counting_probes import FunctionCalls, Role, attach
 from tracer.collectors.errors import CollectorError
 from tracer.process.address_space import AddressSpace
 from tracer.process.target import Status, Target, TargetError, read_status
-from tracer.symbols.cache import SymbolCache
 
 MAX_CALLERS = 65_536  # 80 bytes of locked memory each
 COUNTERS = ("brk", "mmap", "munmap")
@@ -130,7 +129,7 @@ class Counting:
     def _begin(self) -> None:
         self.target = Target(self.pid, start_time=self._start_time)
         self._resources.callback(self.target.close)
-        self.space = AddressSpace(self.target, SymbolCache())
+        self.space = AddressSpace(self.target)
         self._resources.callback(self.space.close)
         found = SiteFinder(self.space, AllocatorOptions()).new_sites()
         self._program = Program(_SOURCES, defines=_defines(self.pid, found), counters=COUNTERS)

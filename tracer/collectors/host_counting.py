@@ -24,7 +24,6 @@ from tracer.collectors.counting_probes import attach
 from tracer.collectors.errors import CollectorError
 from tracer.process.address_space import AddressSpace
 from tracer.process.target import PROC, Target, TargetError
-from tracer.symbols.cache import SymbolCache
 
 MAX_PROCESSES = 8192  # 56 bytes a processor each
 OTHERS = 0  # what the processes did for which there was no room
@@ -131,10 +130,10 @@ def _allocator_sites() -> Iterator[list[Site]]:
         with suppress(TargetError, OSError), ExitStack() as opened:
             target = Target(pid)
             opened.callback(target.close)
-            space = AddressSpace(target, SymbolCache())
+            space = AddressSpace(target)
             opened.callback(space.close)
-            finder = SiteFinder(space, AllocatorOptions(), known_files=seen)
-            yield [site for site in finder.new_sites() if not site.is_wrapper]
+            found = SiteFinder(space, AllocatorOptions(), but_of=seen).new_sites()
+            yield [site for site in found if not site.is_wrapper]
             seen |= {mapping.file_id for mapping in space.mappings()}
 
 
