@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tracer.collectors.allocators import LEAVES
+from tracer.collectors.allocator_functions import LEAVES
 from tracer.collectors.malloc import stack_at_return
 from tracer.collectors.naming import Naming
 from tracer.collectors.stacks import CapturedStack, RawStack

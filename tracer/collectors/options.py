@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tracer.allocator_options import ALLOCATOR_OPTIONS, check_allocator_options
 from tracer.block_options import BLOCK_OPTIONS, BadOption, check_block_options
 from tracer.collectors.errors import CollectorError
 from tracer.protocol import RunSpec
@@ -36,10 +37,11 @@ def option(spec: RunSpec, name: str) -> int:
 def check_options(spec: RunSpec) -> None:
     """Refuse what no collector knows: a misspelt size would be ignored in silence."""
     for name, value in spec.options.items():
-        if name not in (*BLOCK_OPTIONS, UNWIND):
+        if name not in (*BLOCK_OPTIONS, *ALLOCATOR_OPTIONS, UNWIND):
             checked(name, value)
     try:
         check_block_options(spec.collector, spec.options)
+        check_allocator_options(spec.collector, spec.options)
         check_unwind(spec.collector, spec.options)
     except BadOption as error:
         raise CollectorError(str(error)) from None
@@ -47,7 +49,8 @@ def check_options(spec: RunSpec) -> None:
 
 def checked(name: str, value: Any) -> int:
     if name not in OPTIONS:
-        raise CollectorError(f"there is no option {name!r}, there is {', '.join([*OPTIONS, *BLOCK_OPTIONS, UNWIND])}")
+        known = [*OPTIONS, *BLOCK_OPTIONS, *ALLOCATOR_OPTIONS, UNWIND]
+        raise CollectorError(f"there is no option {name!r}, there is {', '.join(known)}")
     bounds = OPTIONS[name]
     if not isinstance(value, int) or not bounds.lowest <= value <= bounds.highest:
         raise CollectorError(f"option {name} is {value!r}, it must be from {bounds.lowest:,} to {bounds.highest:,}")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tracer.collectors.ability import unwinder_obstacle
+from tracer.collectors.check import Check
 from tracer.collectors.errors import CollectorError
+from tracer.collectors.host_checks import unwinder
 from tracer.process.address_space import AddressSpace
 from tracer.process.frame_pointers import FrameUse, modules_without_frame_pointers
 from tracer.protocol import RunSpec
@@ -31,18 +32,18 @@ class UnwindChoice:
 
 def chosen_unwind(spec: RunSpec, space: AddressSpace) -> UnwindChoice:
     """CollectorError: unwinding was asked for, and the library for it is missing."""
-    asked, obstacle = unwind_of(spec.options), unwinder_obstacle()
-    if asked == DWARF and obstacle:
-        raise CollectorError(f"option {UNWIND} is {DWARF}, but {obstacle}")
-    return UnwindChoice(asked) if asked != AUTO else _best(modules_without_frame_pointers(space), obstacle)
+    asked, library = unwind_of(spec.options), unwinder()
+    if asked == DWARF and library.state == "failure":
+        raise CollectorError(f"option {UNWIND} is {DWARF}, but {library.text}")
+    return UnwindChoice(asked) if asked != AUTO else _best(modules_without_frame_pointers(space), library)
 
 
-def _best(without: Sequence[FrameUse], obstacle: str) -> UnwindChoice:
+def _best(without: Sequence[FrameUse], library: Check) -> UnwindChoice:
     if not without:
         return UnwindChoice(FRAME_POINTERS, "All main modules keep frame pointers.")
     missing = f"{_list(without)} {'keeps' if len(without) == 1 else 'keep'} no frame pointers"
-    if obstacle:
-        return UnwindChoice(FRAME_POINTERS, f"{missing}, so callers can be missing; {obstacle}")
+    if library.state == "failure":
+        return UnwindChoice(FRAME_POINTERS, f"{missing}, so callers can be missing; {library.text}")
     return UnwindChoice(DWARF, f"{missing}.")
 
 

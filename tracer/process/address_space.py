@@ -83,6 +83,14 @@ class AddressSpace:
         """Descriptor of the mapped file, ours to keep; None for what is no file or can't be read."""
         return self._fd_by_file.get(mapping.file_id)
 
+    def is_program(self, mapping: Mapping) -> bool:
+        """Whether the file is the one that the process runs."""
+        fd = self.open_file(mapping)
+        try:
+            return fd is not None and os.path.samestat((self._target.directory / "exe").stat(), os.fstat(fd))
+        except OSError:
+            return False
+
     def address_of(self, file_id: tuple[int, int, int], offset: int) -> int | None:
         """Where the process has the code at a file offset."""
         for mapping in self._mappings:

@@ -17,6 +17,9 @@ from tracer.symbols.spans import FunctionSpans
 _SYMBOL = struct.Struct("=IBBHQQ")  # Elf64_Sym: name, information, other, section, value, size
 _FUNCTION, _INDIRECT_FUNCTION = 2, 10  # STT_FUNC, STT_GNU_IFUNC
 _UNDEFINED = 0
+_EXECUTABLE = 1  # PF_X
+_RELOCATION = struct.Struct("=QQq")  # Elf64_Rela: place, information, addend
+_GLOBAL_DATA, _JUMP_SLOT = 6, 7  # R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT
 
 
 class ElfError(Exception):
@@ -90,6 +93,10 @@ class ElfFile:
                     return str(note["n_desc"])
         return None
 
+    def has_section(self, *names: str) -> bool:
+        """Whether it has any of them."""
+        return any(self._elf.get_section_by_name(name) is not None for name in names)
+
     def functions(self) -> list[Symbol]:
         """Of both symbol tables; a name in both occurs twice."""
         return [*self._functions(".symtab"), *self._functions(".dynsym")]
@@ -97,6 +104,20 @@ class ElfFile:
     def exported_functions(self) -> dict[str, Symbol]:
         """By name: the functions that others may call, and a whole executable's global ones."""
         return {symbol.name: symbol for symbol in self.functions() if not symbol.is_local}
+
+    def linked_functions(self) -> dict[int, int]:
+        """Own functions that the file reaches through its table of linked ones, by the address of their slot there."""
+        address_by_slot: dict[int, int] = {}
+        symbols = self._elf.get_section_by_name(".dynsym")
+        for section in (".rela.plt", ".rela.dyn"):
+            table = self._elf.get_section_by_name(section)
+            raw = table.data() if table is not None and symbols is not None else b""
+            for slot, information, _ in _RELOCATION.iter_unpack(raw[: len(raw) // 24 * 24]):
+                if information & 0xFFFFFFFF in (_JUMP_SLOT, _GLOBAL_DATA):
+                    symbol = symbols.get_symbol(information >> 32)
+                    if symbol["st_shndx"] != "SHN_UNDEF":
+                        address_by_slot[slot] = symbol["st_value"]
+        return address_by_slot
 
     def spans(self) -> FunctionSpans:
         for segment in self._elf.iter_segments("PT_GNU_EH_FRAME"):
@@ -110,6 +131,12 @@ class ElfFile:
     def code(self, address: int, count: int) -> bytes:
         self._stream.seek(self.file_offset(address))
         return self._stream.read(count)
+
+    def has_code_at(self, address: int) -> bool:
+        return any(
+            part["p_flags"] & _EXECUTABLE and part["p_vaddr"] <= address < part["p_vaddr"] + part["p_filesz"]
+            for part in self._elf.iter_segments("PT_LOAD")
+        )
 
     def file_offset(self, address: int) -> int:
         for segment in self.segments:
