@@ -3,7 +3,7 @@
  * Defines: STACK_BYTES.
  */
 #define REGISTERS 17
-#define COPIED_PIECE 1024 /* the copy ends at the first piece that isn't all mapped */
+#define PIECE_BYTES 1024 /* the copy ends at the first piece that isn't all mapped */
 
 static __always_inline struct pt_regs *user_registers(void) {
   return (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
@@ -31,10 +31,10 @@ static __always_inline void copy_registers(u64 *to, struct pt_regs *from) {
 
 static __always_inline u32 copy_stack(u8 *to, u64 sp) {
   u32 bytes = 0;
-  for (u32 piece = 0; piece < STACK_BYTES / COPIED_PIECE; piece++) {
-    if (bpf_probe_read_user(to + piece * COPIED_PIECE, COPIED_PIECE, (void *)(sp + piece * COPIED_PIECE)))
+  for (u32 piece = 0; piece < STACK_BYTES / PIECE_BYTES; piece++) {
+    if (bpf_probe_read_user(to + piece * PIECE_BYTES, PIECE_BYTES, (void *)(sp + piece * PIECE_BYTES)))
       break;
-    bytes += COPIED_PIECE;
+    bytes += PIECE_BYTES;
   }
   return bytes;
 }

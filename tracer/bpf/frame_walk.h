@@ -42,8 +42,8 @@ struct walk {
   u32 function;
   u64 top;           /* as in struct stack */
   u64 first;         /* address in the innermost function */
-  u64 frame_pointer; /* in that function */
-  u64 sp;            /* there, for walks that need it */
+  u64 sp;            /* in that function */
+  u64 frame_pointer;
 };
 
 /* Key of a stack, left in this processor's buffer; 0 if it has to be walked by the kernel. */
@@ -84,6 +84,8 @@ static __always_inline u64 user_stack_key(
     return kernel_walk_key(context, stack, walk->function, walk->top);
   if (piece->thread == thread)
     return key;
+  u32 error = 16; /* EBUSY */
   count(COUNT_FAILED_STACK);
+  failures.atomic_increment(error);
   return 0;
 }

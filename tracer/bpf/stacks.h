@@ -13,6 +13,7 @@ struct stack {
 };
 
 BPF_TABLE("hash", u64, struct stack, stacks, MAX_STACKS);
+BPF_TABLE("hash", u32, u64, failures, 64); /* error number of the kernel's walk: how often; there are few of them */
 BPF_PERCPU_ARRAY(stack_buffer, struct stack, 1); /* a stack is too large for the 512 bytes a program has */
 
 static __always_inline u64 mixed(u64 hash, u64 word) {
@@ -47,6 +48,8 @@ static __always_inline u64 kernel_walk_key(void *context, struct stack *stack, u
   int bytes = bpf_get_stack(context, stack->frames, sizeof(stack->frames), BPF_F_USER_STACK);
   if (bytes <= 0) {
     count(COUNT_FAILED_STACK);
+    u32 error = -bytes;
+    failures.atomic_increment(error);
     bytes = 0;
   }
   stack->frame_count = bytes / sizeof(u64);

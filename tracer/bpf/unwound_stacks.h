@@ -8,7 +8,7 @@
  *
  * Defines: RING_PAGES, and those of stacks.h, copied_stack.h and judged_walk.h.
  */
-#define PIECE_WORDS (COPIED_PIECE / sizeof(u64))
+#define PIECE_WORDS (PIECE_BYTES / sizeof(u64))
 #define SMALLEST_ADDRESS 65536ULL /* sysctl vm.mmap_min_addr: nothing is mapped below */
 #define USER_ADDRESSES (1ULL << 47)
 
@@ -41,8 +41,8 @@ static __always_inline bool may_be_code(u64 word, u64 sp) {
 /* Of all words that follow a call. Two branches a word, not more: the verifier keeps 8,192 in mind. */
 static __always_inline u64 content_key(struct copy *copy, u64 sp) {
   u64 sum = copy->stack_bytes, *words = (u64 *)copy->stack;
-  for (u32 piece = 0; piece < STACK_BYTES / COPIED_PIECE; piece++) {
-    if (piece * COPIED_PIECE >= copy->stack_bytes)
+  for (u32 piece = 0; piece < STACK_BYTES / PIECE_BYTES; piece++) {
+    if (piece * PIECE_BYTES >= copy->stack_bytes)
       break;
     for (u32 i = piece * PIECE_WORDS; i < (piece + 1) * PIECE_WORDS; i++) {
       u64 word = words[i];
@@ -104,16 +104,15 @@ static __always_inline u64 copied_key(struct copy *copy, struct pt_regs *context
   return 0;
 }
 
-/* Key of the stack that a walk begins in; the context has its other registers. */
-static __always_inline u64 unwound_key(struct pt_regs *context, struct walk *from) {
+/* Key of the stack below a place, which the context's other registers belong to. */
+static __always_inline u64 unwound_key(struct pt_regs *context, struct place place, u32 function) {
   u32 first = 0;
   struct copy *copy = copy_buffer.lookup(&first);
   if (!copy)
     return 0;
-  struct place place = {.address = from->top ? from->top : from->first, .sp = from->sp, .bp = from->frame_pointer};
-  copy->walk = walk(&copy->walked, begin_stack(&copy->walked, from->function, 0), place);
+  copy->walk = walk(&copy->walked, begin_stack(&copy->walked, function, 0), place);
   struct verdict *verdict = verdicts.lookup(&copy->walk);
   if (verdict && verdict->is_right)
     return copy->walk;
-  return copied_key(copy, context, place, from->function);
+  return copied_key(copy, context, place, function);
 }

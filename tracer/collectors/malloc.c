@@ -11,8 +11,8 @@
  * It cannot see memory that a program takes from the system without these functions, pools carved out of one
  * block, and blocks that were allocated before the recording.
  *
- * Defines: FREED_BLOCK(context), IS_WANTED(bytes), UNWINDS, MAX_BLOCKS, MAX_KEYS, MAX_CALLS, and those of allocator_calls.h
- * and, if UNWINDS, unwound_stacks.h.
+ * Defines: FREED_BLOCK(context), IS_WANTED(bytes), KNOWS_ALL_BLOCKS, UNWINDS, MAX_BLOCKS, MAX_KEYS, MAX_CALLS, and those of
+ * allocator_calls.h and, if UNWINDS, unwound_stacks.h.
  */
 
 struct block {
@@ -63,14 +63,15 @@ static __always_inline void add_freed(struct block *block) {
 }
 
 #if UNWINDS
-static __always_inline struct totals *totals_of_stack(struct pt_regs *context, struct walk *walk, u64 *key) {
+static __always_inline struct totals *totals_of(struct pt_regs *context, struct walk *walk, u64 *key) {
+  struct place place = {.address = walk->top ? walk->top : walk->first, .sp = walk->sp, .bp = walk->frame_pointer};
   struct totals zero = {};
-  *key = unwound_key(context, walk);
+  *key = unwound_key(context, place, walk->function);
   return totals.lookup_or_try_init(key, &zero);
 }
 #else
 /* Whether a stack is new is told by its totals: one lookup less. */
-static __always_inline struct totals *totals_of_stack(struct pt_regs *context, struct walk *walk, u64 *key) {
+static __always_inline struct totals *totals_of(struct pt_regs *context, struct walk *walk, u64 *key) {
   u32 first = 0;
   struct stack *stack = stack_buffer.lookup(&first);
   struct piece *piece = pieces.lookup(&first);
@@ -86,10 +87,10 @@ static __always_inline struct totals *totals_of_stack(struct pt_regs *context, s
 }
 #endif
 
-/* The stack's key, once its values have been added to. */
+/* The key of the stack whose values were added to. */
 static __always_inline u64 add_allocated(struct pt_regs *context, struct walk *walk, u64 bytes) {
   u64 key = 0;
-  struct totals *sums = totals_of_stack(context, walk, &key);
+  struct totals *sums = totals_of(context, walk, &key);
   if (!sums)
     return 0;
   __sync_fetch_and_add(&sums->allocated_bytes, bytes);
@@ -156,11 +157,19 @@ static __always_inline void leave(struct call *place) {
     __sync_fetch_and_add(in_use, -1);
 }
 
+/* A block from before the recording, or one that the C library's own thread cache gives back a second time. */
+static __always_inline void count_unknown_free(void) {
+  if (KNOWS_ALL_BLOCKS)
+    count(COUNT_UNKNOWN_FREES);
+}
+
 /* A realloc's old block is taken out now, not at the return: by then another thread may have been given its address. */
 static __always_inline void take_block(struct call *call) {
   struct block *block = blocks.lookup(&call->argument);
-  if (!block)
+  if (!block) {
+    count_unknown_free();
     return;
+  }
   call->has_block = 1;
   call->block = *block;
   blocks.delete(&call->argument);
@@ -235,22 +244,29 @@ static __always_inline void keep(u64 address, struct block *block) {
   }
 }
 
+/* The walk from where a wrapper was called. Inside of operator new, which keeps the frame pointer or has a frame, the walk
+ * along frame pointers begins where it is; inside of strdup the register has something else. */
+static __always_inline void begin_at_wrapper(struct walk *walk, struct wrapper *wrapper) {
+  walk->function = wrapper->function;
+  walk->top = wrapper->return_address;
+  walk->sp = wrapper->sp + sizeof(u64);
+  if (UNWINDS || !wrapper->has_bytes)
+    walk->frame_pointer = wrapper->frame_pointer;
+  if (!wrapper->has_bytes) {
+    walk->first = wrapper->return_address;
+    walk->top = 0;
+  }
+}
+
 /* `caller` is where the call returns to. */
 static __always_inline void finish(struct pt_regs *context, struct call *call, u64 caller, struct walk *walk) {
   u64 bytes = call->bytes;
   struct wrapper *wrapper = wrapper_of(caller, call->sp, call->symbol);
   walk->function = call->function;
   if (wrapper) {
-    walk->function = wrapper->function;
-    walk->top = wrapper->return_address;
+    begin_at_wrapper(walk, wrapper);
     if (wrapper->has_bytes)
       bytes = wrapper->bytes;
-    if (UNWINDS || !wrapper->has_bytes) {
-      walk->first = wrapper->return_address; /* inside of it the register has something else */
-      walk->top = 0;
-      walk->frame_pointer = wrapper->frame_pointer;
-      walk->sp = wrapper->sp + 8;
-    }
   }
   u64 address = resulting_block(context, call);
   if (!address) {
@@ -278,11 +294,20 @@ static __always_inline struct call *call_left(u64 sp) {
   return call && call->sp == sp ? call : 0;
 }
 
+/* From the caller of a function that returns to `first`. */
+static __always_inline struct walk walk_of(struct pt_regs *context, u64 first, u64 sp) {
+  u64 frame_pointer = context->bp;
+  OPAQUE(frame_pointer);
+  OPAQUE(first);
+  OPAQUE(sp);
+  return (struct walk){.first = first, .sp = sp, .frame_pointer = frame_pointer};
+}
+
 int on_return(struct pt_regs *context) {
-  struct call *call = is_recorded() ? call_left(context->sp - 8) : 0;
+  struct call *call = is_recorded() ? call_left(context->sp - sizeof(u64)) : 0;
   if (!call)
     return 0;
-  struct walk walk = {.first = context->ip, .frame_pointer = context->bp, .sp = context->sp};
+  struct walk walk = walk_of(context, context->ip, context->sp);
   finish(context, call, context->ip, &walk);
   leave(call);
   return 0;
@@ -294,8 +319,8 @@ int on_ret(struct pt_regs *context) {
   struct call *call = is_recorded() ? call_left(context->sp) : 0;
   if (!call || !call->return_address)
     return 0;
-  struct walk walk = {.top = call->return_address, .first = context->ip, .frame_pointer = context->bp};
-  walk.sp = context->sp + 8;
+  struct walk walk = walk_of(context, context->ip, context->sp + sizeof(u64));
+  walk.top = call->return_address;
   finish(context, call, call->return_address, &walk);
   leave(call);
   return 0;
@@ -306,8 +331,10 @@ int on_free(struct pt_regs *context) {
   if (!address || !is_recorded())
     return 0;
   struct block *live = blocks.lookup(&address);
-  if (!live)
-    return 0; /* from before the recording, or given back twice by the C library's own thread cache */
+  if (!live) {
+    count_unknown_free();
+    return 0;
+  }
   struct block block = *live;
   if (blocks.delete(&address))
     return 0;

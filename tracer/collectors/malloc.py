@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from tracer.allocator_options import AllocatorOptions
-from tracer.block_options import MAX_BYTES, BlockOptions
-from tracer.bpf.program import HERE, KernelIds, Program
+from tracer.block_options import BlockOptions
+from tracer.bpf.program import HERE, KernelIds, ProbeKind, Program, Runs
 from tracer.collectors import unwound_stacks
 from tracer.collectors.ages import Live, live_by_stack
 from tracer.collectors.allocator_functions import LEAVES
@@ -19,7 +19,7 @@ from tracer.collectors.allocators_found import AllocatorsFound
 from tracer.collectors.collector import Probe
 from tracer.collectors.malloc_probes import AllocatorProbes
 from tracer.collectors.options import option
-from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, KernelStacks, RawStack, call_sites
+from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, KernelStacks, RawStack, call_sites, failures
 from tracer.collectors.unwind_choice import UnwindChoice, chosen_unwind
 from tracer.collectors.unwound_stacks import UnwoundStacks
 from tracer.process.address_space import AddressSpace
@@ -28,6 +28,7 @@ from tracer.protocol import RunSpec
 
 COUNTERS = (
     "events", "refused", "abandoned", "failed_stack", "stack_map_full", "allocation_map_full", "call_map_full",
+    "unknown_frees",
 )  # fmt: skip
 _OPERATOR_NEW_FRAMES = 4  # of forms that call each other and keep frame pointers, and one for their caller
 
@@ -55,7 +56,7 @@ class MallocCollector:
             self._program.close()
             raise
         self._stacks: KernelStacks | UnwoundStacks = (
-            UnwoundStacks(self._program, target.pid, space, finder.leaves)
+            UnwoundStacks(self._program, target.pid, space, finder.leaves.__getitem__)
             if self._choice.is_dwarf
             else KernelStacks(self._program.map("stacks"), partial(stack_at_return, leaves=finder.leaves))
         )
@@ -90,14 +91,21 @@ class MallocCollector:
         return self._placed.probes
 
     def facts(self) -> dict[str, object]:
-        filters = self._options.filters()
-        notes = [*self._notes(), *self._found.notes(self.counters()["events"])]
-        return {
-            **self._found.facts(),
-            **self._choice.facts(),
-            "notes": notes,
-            **({"filters": filters} if filters else {}),
-        }
+        facts = {**self._found.facts(), **self._choice.facts()}
+        facts["notes"] = [*self._notes(), *self._found.notes(self.counters()["events"])]
+        if filters := self._options.filters():
+            facts["filters"] = filters
+        if failed := failures(self._program.map("failures").entries()):
+            facts["failed_stacks"] = failed
+        if self._options.wants_all_sizes:
+            facts["unknown_frees"] = self.counters()["unknown_frees"]
+        return facts
+
+    def runs(self) -> dict[ProbeKind, Runs]:
+        return self._program.runs()
+
+    def release(self) -> None:
+        self._program.release()
 
     def kernel_ids(self) -> KernelIds:
         return self._program.kernel_ids()
@@ -132,9 +140,9 @@ def stack_at_return(raw: RawStack, leaves: Sequence[str] = LEAVES) -> CapturedSt
 
 
 def _sources(choice: UnwindChoice) -> tuple[Path, ...]:
-    headers = ("target.h", "stacks.h", "frame_walk.h", *(unwound_stacks.HEADERS if choice.is_dwarf else ()))
-    own = ("allocator_calls.h", "malloc.c")
-    return (*(HERE / name for name in headers), *(Path(__file__).with_name(name) for name in own))
+    unwinding = unwound_stacks.SOURCES if choice.is_dwarf else ()
+    own = (Path(__file__).with_name(name) for name in ("allocator_calls.h", "malloc.c"))
+    return (HERE / "target.h", HERE / "stacks.h", HERE / "frame_walk.h", *unwinding, *own)
 
 
 def _defines(spec: RunSpec, pid: int, found: list[Site], choice: UnwindChoice) -> dict[str, int | str]:
@@ -146,6 +154,7 @@ def _defines(spec: RunSpec, pid: int, found: list[Site], choice: UnwindChoice) -
         "LAST_POSITION": AllocatorOptions.of(spec.options).last_position,
         "FREED_BLOCK(context)": _freed_block(found),
         "IS_WANTED(bytes)": _is_wanted(BlockOptions.of(spec.options)),
+        "KNOWS_ALL_BLOCKS": int(BlockOptions.of(spec.options).wants_all_sizes),
         "MAX_FRAMES": MAX_FRAMES,
         "MAX_STACKS": option(spec, "max_stacks"),
         "MAX_KEYS": unwound_stacks.max_keys(spec) if choice.is_dwarf else option(spec, "max_stacks"),
@@ -171,7 +180,7 @@ def _freed_block(found: list[Site]) -> str:
 
 def _is_wanted(options: BlockOptions) -> str:
     """A C expression over `bytes`; of sizes that are not bounded it costs nothing."""
-    if options.min_bytes == 0 and options.max_bytes == MAX_BYTES:
+    if options.wants_all_sizes:
         return "1"
     return f"((u64)(bytes)-{options.min_bytes}ULL<={options.max_bytes - options.min_bytes}ULL)"
 

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-from tracer.bpf.program import HERE, KernelIds, Program
+from tracer.bpf.program import HERE, KernelIds, ProbeKind, Program, Runs
 from tracer.collectors.collector import Probe
 from tracer.collectors.copied_stacks import REGISTERS, STACK_BYTES, CopiedStacks
 from tracer.collectors.judged_walks import JudgedWalks
@@ -75,6 +75,12 @@ class PageFaultCollector:
                 f"{self._budget:,} a second that are unwound."
             ]
         }
+
+    def runs(self) -> dict[ProbeKind, Runs]:
+        return self._program.runs()
+
+    def release(self) -> None:
+        self._program.release()
 
     def kernel_ids(self) -> KernelIds:
         return self._program.kernel_ids()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import struct
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -76,6 +77,12 @@ class KernelStacks:
 
     def close(self) -> None:
         """Nothing to let go."""
+
+
+def failures(entries: Iterable[tuple[bytes, bytes]]) -> dict[str, int]:
+    """Stacks that the kernel could not read, by the name of its error: `{"EFAULT": 3}`."""
+    counts = {int.from_bytes(error, "little"): int.from_bytes(count, "little") for error, count in entries}
+    return {errno.errorcode.get(error, f"error {error}"): count for error, count in sorted(counts.items())}
 
 
 def parse_raw_stack(raw: bytes) -> RawStack:

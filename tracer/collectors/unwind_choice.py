@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tracer.collectors.check import Check
 from tracer.collectors.errors import CollectorError
 from tracer.collectors.host_checks import unwinder
 from tracer.process.address_space import AddressSpace
@@ -32,18 +31,19 @@ class UnwindChoice:
 
 def chosen_unwind(spec: RunSpec, space: AddressSpace) -> UnwindChoice:
     """CollectorError: unwinding was asked for, and the library for it is missing."""
-    asked, library = unwind_of(spec.options), unwinder()
-    if asked == DWARF and library.state == "failure":
-        raise CollectorError(f"option {UNWIND} is {DWARF}, but {library.text}")
-    return UnwindChoice(asked) if asked != AUTO else _best(modules_without_frame_pointers(space), library)
+    asked, check = unwind_of(spec.options), unwinder()
+    obstacle = check.text if check.state == "failure" else ""
+    if asked == DWARF and obstacle:
+        raise CollectorError(f"option {UNWIND} is {DWARF}, but {obstacle}")
+    return UnwindChoice(asked) if asked != AUTO else _best(modules_without_frame_pointers(space), obstacle)
 
 
-def _best(without: Sequence[FrameUse], library: Check) -> UnwindChoice:
+def _best(without: Sequence[FrameUse], obstacle: str) -> UnwindChoice:
     if not without:
         return UnwindChoice(FRAME_POINTERS, "All main modules keep frame pointers.")
     missing = f"{_list(without)} {'keeps' if len(without) == 1 else 'keep'} no frame pointers"
-    if library.state == "failure":
-        return UnwindChoice(FRAME_POINTERS, f"{missing}, so callers can be missing; {library.text}")
+    if obstacle:
+        return UnwindChoice(FRAME_POINTERS, f"{missing}, so callers can be missing; {obstacle}")
     return UnwindChoice(DWARF, f"{missing}.")
 
 

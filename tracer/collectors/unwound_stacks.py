@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
-from tracer.bpf.program import Program
+from tracer.bpf.program import HERE, Program
 from tracer.collectors.copied_stacks import REGISTERS, STACK_BYTES, CopiedStacks
 from tracer.collectors.judged_walks import JudgedWalks
 from tracer.collectors.options import option
@@ -23,7 +23,7 @@ from tracer.collectors.stacks import (
 from tracer.process.address_space import AddressSpace
 from tracer.protocol import RunSpec
 
-HEADERS = ("copied_stack.h", "judged_walk.h", "unwound_stacks.h")
+SOURCES = tuple(HERE / header for header in ("copied_stack.h", "judged_walk.h", "unwound_stacks.h"))
 _HEAD = struct.Struct("=3Q")  # struct copy
 _INNERMOST = struct.Struct("=2Q")
 _WALK_AT = _HEAD.size + REGISTERS.size
@@ -33,8 +33,8 @@ _STACK_AT = _WALK_AT + RAW_STACK_BYTES
 class UnwoundStacks:
     """Stacks from the place where a function returns to, with what the collector calls that function as leaf."""
 
-    def __init__(self, program: Program, pid: int, space: AddressSpace, leaves: Sequence[str]) -> None:
-        self._program, self._leaves = program, leaves
+    def __init__(self, program: Program, pid: int, space: AddressSpace, leaf_of: Callable[[int], str]) -> None:
+        self._program, self._leaf_of = program, leaf_of
         self._copies = CopiedStacks(pid, space)
         self._judged = JudgedWalks(program, self._copies)
         self._stack_by_key: dict[int, CapturedStack] = {LOST_KEY: LOST_STACK}
@@ -67,14 +67,14 @@ class UnwoundStacks:
     def _named(self, stack: CapturedStack, walk: RawStack) -> CapturedStack:
         """Even the first address is one that a call returns to."""
         addresses = (*call_sites(stack.addresses[:1]), *stack.addresses[1:])
-        return replace(stack, addresses=addresses, leaf=self._leaves[walk.function])
+        return replace(stack, addresses=addresses, leaf=self._leaf_of(walk.function))
 
     def _innermost(self, key: int) -> CapturedStack:
         raw = self._program.map("innermost_calls").lookup(struct.pack("=Q", key))
         if raw is None:
             return LOST_STACK
         address, function = _INNERMOST.unpack(raw)
-        return CapturedStack(call_sites((address,)), self._leaves[function], is_callerless=True)
+        return CapturedStack(call_sites((address,)), self._leaf_of(function), is_callerless=True)
 
 
 def defines(spec: RunSpec) -> dict[str, int]:

@@ -19,6 +19,7 @@ from tracer.collectors import CollectorError
 from tracer.collectors.ability import abilities
 from tracer.collectors.session import Listener, Outcome, run_session
 from tracer.commands.recording_view import view_of
+from tracer.limit_options import BUDGET_OVER_S, DEFAULT_BUDGET_PERCENT, NO_BUDGET, check_limits
 from tracer.profile.folded import write_folded
 from tracer.profile.model import Profile
 from tracer.protocol import COLLECTORS, MAX_DURATION_S, MAX_SNAPSHOTS, RunSpec
@@ -37,6 +38,14 @@ def record(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="File for the folded stacks; default: standard output")
     ] = None,
+    budget: Annotated[
+        str,
+        typer.Option(
+            metavar="PERCENT",
+            help=f"End above this share of one core, averaged over {BUDGET_OVER_S:g} s, and keep what there is; "
+            f"or {NO_BUDGET}",
+        ),
+    ] = f"{DEFAULT_BUDGET_PERCENT:g}",
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a summary as JSON; the folded stacks then go to -o only")
     ] = False,
@@ -76,10 +85,10 @@ def record(
     options: dict[str, int | str] = {name: value for name, value in asked.items() if value is not None}
     if unwind is not None:
         options[UNWIND] = unwind
-    _check_blocks(collector, options)
+    options |= {"budget": budget, "max_stacks": max_stacks, "max_blocks": max_blocks}
+    _check_options(collector, options)
     if obstacle := abilities()[collector]:
         _fail(obstacle)
-    options |= {"max_stacks": max_stacks, "max_blocks": max_blocks}
     spec = RunSpec(
         "", collector, pid, duration_s=duration, snapshot_every_s=snapshot_every, options=options
     )  # fmt: skip
@@ -114,9 +123,10 @@ def _check_interval(duration: float, snapshot_every: float, output: Path | None)
         )
 
 
-def _check_blocks(collector: str, options: Mapping[str, int | str]) -> None:
+def _check_options(collector: str, options: Mapping[str, int | str]) -> None:
     try:
         check_block_options(collector, options)
+        check_limits(options)
         check_unwind(collector, options)
     except BadOption as error:
         raise typer.BadParameter(f"--{error.name.replace('_', '-')} is {error.reason}") from None
@@ -183,6 +193,8 @@ def _report(outcome: Outcome, writer: _Writer, *, as_json: bool) -> None:
     profile = writer.last
     if profile is None:
         _fail("no snapshot was taken")
+    if outcome.words:
+        print(outcome.words, file=sys.stderr)
     if as_json:
         print(json.dumps(_summary(outcome, writer, profile)))
     elif writer.output is None:
@@ -194,6 +206,7 @@ def _summary(outcome: Outcome, writer: _Writer, profile: Profile) -> dict[str, A
     return {
         **profile.capture,
         "outcome": outcome.reason,
+        "outcome_words": outcome.words,
         "snapshots": outcome.snapshots,
         "stacks": profile.stack_count,
         "totals": totals,
