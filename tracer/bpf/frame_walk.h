@@ -74,6 +74,14 @@ static __always_inline u64 walked_key(struct walk *walk, struct stack *stack, st
   return has_trampoline ? 0 : key ? key : 1;
 }
 
+/* The key of a stack that was overwritten. */
+static __always_inline u64 interrupted(void) {
+  u32 error = 16; /* EBUSY */
+  count(COUNT_FAILED_STACK);
+  failures.atomic_increment(error);
+  return 0;
+}
+
 /* Key of a stack, which is in `stack` then; 0 if it failed. */
 static __always_inline u64 user_stack_key(
     void *context, struct walk *walk, struct stack *stack, struct piece *piece) {
@@ -84,8 +92,5 @@ static __always_inline u64 user_stack_key(
     return kernel_walk_key(context, stack, walk->function, walk->top);
   if (piece->thread == thread)
     return key;
-  u32 error = 16; /* EBUSY */
-  count(COUNT_FAILED_STACK);
-  failures.atomic_increment(error);
-  return 0;
+  return interrupted();
 }

@@ -24,7 +24,7 @@ from tracer.process.address_space import AddressSpace
 from tracer.protocol import RunSpec
 
 SOURCES = tuple(HERE / header for header in ("copied_stack.h", "judged_walk.h", "unwound_stacks.h"))
-_HEAD = struct.Struct("=3Q")  # struct copy
+_HEAD = struct.Struct("=4Q")  # struct copy
 _INNERMOST = struct.Struct("=2Q")
 _WALK_AT = _HEAD.size + REGISTERS.size
 _STACK_AT = _WALK_AT + RAW_STACK_BYTES
@@ -53,7 +53,7 @@ class UnwoundStacks:
         self._copies.close()
 
     def _add(self, record: bytes) -> None:
-        key, walk_key, stack_bytes = _HEAD.unpack_from(record)
+        _, key, walk_key, stack_bytes = _HEAD.unpack_from(record)
         registers = REGISTERS.unpack_from(record, _HEAD.size)
         walk = parse_raw_stack(record[_WALK_AT:_STACK_AT])
         copy = record[_STACK_AT : _STACK_AT + stack_bytes]
