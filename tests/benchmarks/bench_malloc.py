@@ -24,7 +24,7 @@ from tracer.collectors.ability import abilities
 from tracer.protocol import RunSpec
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
-MODES: dict[str, dict[str, int | str]] = {"exact": {}}
+MODES: dict[str, dict[str, int | str]] = {"exact": {"mode": "exact"}, "calls": {"mode": "calls"}}
 REPEATS = 3  # the median of them: other work on the machine is not our business
 OPERATIONS = 60_000
 LIVE_BLOCKS = 300_000

@@ -79,12 +79,11 @@ static __always_inline bool read_frame(struct piece *piece, u64 address, u64 *fr
   return frame[1] != 0;
 }
 
-/* The frames of a stack that has a key begun; gives its key. */
+/* The frames of a stack that has a key begun; gives its key. `piece` is read. */
 static __always_inline u64 walk(struct stack *stack, struct piece *piece, u64 key, struct place place) {
   u32 frames = 1;
   stack->frames[0] = place.address;
   key = mixed(key, place.address);
-  read_piece(piece, place.sp);
   for (u32 i = 1; i < MAX_FRAMES; i++) {
     struct step *step = steps.lookup(&place.address);
     u64 at = step ? place.sp + step->return_address : place.bp + 8;

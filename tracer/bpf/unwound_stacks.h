@@ -103,18 +103,18 @@ static __always_inline u64 copied_key(struct copy *copy, u64 thread, struct pt_r
   return 0;
 }
 
-/* Key of the stack below a place, which the context's other registers belong to. */
-static __always_inline u64 unwound_key(struct pt_regs *context, struct place place, u32 function) {
+/* Key of the stack that a walk begins in; the context has its other registers. */
+static __always_inline u64 unwound_key(struct pt_regs *context, struct walk *from, struct piece *piece) {
   u32 first = 0;
   u64 thread = bpf_get_current_pid_tgid();
+  struct place place = {.address = from->top ? from->top : from->first, .sp = from->sp, .bp = from->frame_pointer};
   struct copy *copy = copy_buffer.lookup(&first);
-  struct piece *piece = pieces.lookup(&first);
   if (!copy || !piece)
-    return 0;
+    return failed_stack(14 /* EFAULT */);
   copy->thread = thread;
-  u64 key = walk(&copy->walked, piece, begin_stack(&copy->walked, function, 0), place);
+  u64 key = walk(&copy->walked, piece, begin_stack(&copy->walked, from->function, 0), place);
   if (copy->thread != thread)
-    return interrupted();
+    return failed_stack(16 /* EBUSY */);
   struct verdict *verdict = verdicts.lookup(&key);
   if (verdict && verdict->is_right)
     return key;

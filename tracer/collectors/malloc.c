@@ -64,9 +64,8 @@ static __always_inline void add_freed(struct block *block) {
 
 #if UNWINDS
 static __always_inline struct totals *totals_of(struct pt_regs *context, struct walk *walk, u64 *key) {
-  struct place place = {.address = walk->top ? walk->top : walk->first, .sp = walk->sp, .bp = walk->frame_pointer};
   struct totals zero = {};
-  *key = unwound_key(context, place, walk->function);
+  *key = unwound_key(context, walk, piece_at(walk->sp));
   return totals.lookup_or_try_init(key, &zero);
 }
 #else
@@ -74,10 +73,9 @@ static __always_inline struct totals *totals_of(struct pt_regs *context, struct 
 static __always_inline struct totals *totals_of(struct pt_regs *context, struct walk *walk, u64 *key) {
   u32 first = 0;
   struct stack *stack = stack_buffer.lookup(&first);
-  struct piece *piece = pieces.lookup(&first);
-  if (!stack || !piece)
+  if (!stack)
     return 0;
-  *key = user_stack_key(context, walk, stack, piece);
+  *key = user_stack_key(context, walk, stack);
   struct totals *sums = totals.lookup(key);
   if (sums)
     return sums;

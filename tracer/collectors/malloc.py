@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,16 +10,17 @@ from tracer.allocator_options import AllocatorOptions
 from tracer.block_options import BlockOptions
 from tracer.bpf.program import HERE, KernelIds, ProbeKind, Program, Runs
 from tracer.collectors import unwound_stacks
-from tracer.collectors.ages import Live, live_by_stack
 from tracer.collectors.allocator_functions import LEAVES
 from tracer.collectors.allocators import CALLED_OFTEN, Site, SiteFinder
 from tracer.collectors.allocators_found import AllocatorsFound
 from tracer.collectors.collector import Probe
+from tracer.collectors.malloc_modes import Mode, mode_of
 from tracer.collectors.malloc_probes import AllocatorProbes
 from tracer.collectors.options import option
 from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, KernelStacks, RawStack, call_sites, failures
 from tracer.collectors.unwind_choice import UnwindChoice, chosen_unwind
 from tracer.collectors.unwound_stacks import UnwoundStacks
+from tracer.mode_options import EXACT, ModeOptions
 from tracer.process.address_space import AddressSpace
 from tracer.process.target import Target
 from tracer.protocol import RunSpec
@@ -38,20 +37,23 @@ class MallocCollector:
         self._pid = target.pid
         self._options = BlockOptions.of(spec.options)
         self._unwinds_a_second = option(spec, "unwinds_a_second")
-        self._nothing_live = Live(0, 0, (0,) * len(self._options.band_names))
+        self._mode_options = ModeOptions.of(spec.options)
+        self._mode = mode_of(self._mode_options, self._options)
         finder = SiteFinder(space, AllocatorOptions.of(spec.options))
         found = finder.new_sites()
         finder.refuse_missing()
         self._found = AllocatorsFound(target, space, found)
         self._found.refuse_unfollowable()
         self._choice = chosen_unwind(spec, space)
+        probed = self._mode.probed(found)
+        defines = _defines(spec, target.pid, probed, self._choice, self._mode)
         self._program = Program(
-            _sources(self._choice), defines=_defines(spec, target.pid, found, self._choice), counters=COUNTERS,
+            _sources(self._choice, self._mode), defines=defines, counters=COUNTERS,
             multi_links=None if option(spec, "multi_links") else False,
         )  # fmt: skip
-        self._placed = AllocatorProbes(self._program, target.pid)
+        self._placed = AllocatorProbes(self._program, target.pid, self._mode.functions)
         try:
-            self._placed.attach(found)
+            self._placed.attach(probed)
         except BaseException:
             self._program.close()
             raise
@@ -62,7 +64,7 @@ class MallocCollector:
         )
 
     def begin(self) -> None:
-        self._program.begin()
+        self._mode.begin(self._program)
 
     def poll(self, timeout_ms: int) -> int | None:
         return self._stacks.poll(timeout_ms)
@@ -71,35 +73,26 @@ class MallocCollector:
         return self._program.counters()
 
     def values(self) -> Iterator[tuple[CapturedStack, tuple[int, ...]]]:
-        # Blocks first: those of a reading are then among what has been allocated by the time the totals are read.
-        live = self._live_by_stack() if self._options.needs_ages else None
-        for raw_key, sums in self._program.map("totals").entries():
-            allocated_bytes, allocated, freed_bytes, freed = struct.unpack("=4Q", sums)
-            key = int.from_bytes(raw_key, "little")
-            if live is None:
-                outstanding = Live(allocated_bytes - freed_bytes, allocated - freed)
-            else:
-                outstanding = live.get(key, self._nothing_live)
-            flows = allocated_bytes, allocated
-            yield self._stacks[key], (outstanding.bytes, outstanding.objects, *flows, *outstanding.bytes_by_band)
-
-    def _live_by_stack(self) -> dict[int, Live]:
-        now_ns = time.monotonic_ns()
-        return live_by_stack(self._program.map("blocks").values(), self._options, now_ns)
+        for key, values in self._mode.values(self._program):
+            yield self._stacks[key], values
 
     def probes(self) -> list[Probe]:
         return self._placed.probes
 
     def facts(self) -> dict[str, object]:
-        facts = {**self._found.facts(), **self._choice.facts()}
+        facts = {**self._found.facts(), **self._choice.facts(), **self._mode_options.facts()}
         facts["notes"] = [*self._notes(), *self._found.notes(self.counters()["events"])]
         if filters := self._options.filters():
             facts["filters"] = filters
         if failed := failures(self._program.map("failures").entries()):
             facts["failed_stacks"] = failed
-        if self._options.wants_all_sizes:
+        if self._follows_all_blocks:
             facts["unknown_frees"] = self.counters()["unknown_frees"]
         return facts
+
+    @property
+    def _follows_all_blocks(self) -> bool:
+        return self._mode_options.mode == EXACT and self._options.wants_all_sizes
 
     def runs(self) -> dict[ProbeKind, Runs]:
         return self._program.runs()
@@ -120,7 +113,7 @@ class MallocCollector:
         stepped = {probe.symbol for probe in self._placed.probes if probe.kind == "single-step"}
         if dear := sorted(stepped & CALLED_OFTEN):
             yield f"No cheap place for a probe in {', '.join(dear)}: each call costs about 10 µs more."
-        if callerless := sum(values[3] for stack, values in self.values() if stack.is_callerless):
+        if callerless := sum(values[self._mode.count_column] for stack, values in self.values() if stack.is_callerless):
             yield (
                 f"{callerless:,} allocations stand under [caller not unwound]: new stacks came faster than the "
                 f"{self._unwinds_a_second:,} a second that are unwound."
@@ -139,20 +132,23 @@ def stack_at_return(raw: RawStack, leaves: Sequence[str] = LEAVES) -> CapturedSt
     return CapturedStack(call_sites(frames), leaves[raw.function], is_truncated=raw.is_truncated)
 
 
-def _sources(choice: UnwindChoice) -> tuple[Path, ...]:
+def _sources(choice: UnwindChoice, mode: Mode) -> tuple[Path, ...]:
     unwinding = unwound_stacks.SOURCES if choice.is_dwarf else ()
-    own = (Path(__file__).with_name(name) for name in ("allocator_calls.h", "malloc.c"))
+    own = (Path(__file__).with_name(name) for name in ("allocator_calls.h", mode.source))
     return (HERE / "target.h", HERE / "stacks.h", HERE / "frame_walk.h", *unwinding, *own)
 
 
-def _defines(spec: RunSpec, pid: int, found: list[Site], choice: UnwindChoice) -> dict[str, int | str]:
-    wrappers = [site for site in found if site.is_wrapper]
+def _defines(
+    spec: RunSpec, pid: int, probed: list[Site], choice: UnwindChoice, mode: Mode
+) -> dict[str, int | str]:  # fmt: skip
+    wrappers = mode.wrappers(probed)
     return {
         "TARGET_TGID": pid,
         "HAS_OPERATOR_NEW": int(any(site.allocator and site.allocator.is_new for site in wrappers)),
         "IN_WRAPPER(address)": _is_in([site.span for site in wrappers]),
+        "IN_ALLOCATOR(address)": _is_in([site.span for site in probed if site not in wrappers]),
         "LAST_POSITION": AllocatorOptions.of(spec.options).last_position,
-        "FREED_BLOCK(context)": _freed_block(found),
+        "FREED_BLOCK(context)": _freed_block(probed),
         "IS_WANTED(bytes)": _is_wanted(BlockOptions.of(spec.options)),
         "KNOWS_ALL_BLOCKS": int(BlockOptions.of(spec.options).wants_all_sizes),
         "MAX_FRAMES": MAX_FRAMES,
@@ -171,9 +167,9 @@ def _is_in(spans: list[range]) -> str:
     return "(" + ("||".join(tests) or "0") + ")"
 
 
-def _freed_block(found: list[Site]) -> str:
+def _freed_block(probed: list[Site]) -> str:
     """A C expression over `context`; where all functions get the block in their first argument it costs nothing."""
-    if all(site.function.block == 1 for site in found if not site.allocator):
+    if all(site.function.block == 1 for site in probed if not site.allocator):
         return "(context)->di"
     return "argument(context,BLOCK_ARGUMENT(bpf_get_attach_cookie(context)))"
 

@@ -6,6 +6,7 @@ from tracer.allocator_options import ALLOCATOR_OPTIONS, check_allocator_options
 from tracer.block_options import BLOCK_OPTIONS, BadOption, check_block_options
 from tracer.collectors.errors import CollectorError
 from tracer.limit_options import LIMIT_OPTIONS, MAP_SIZES, Bounds, check_limits, check_size
+from tracer.mode_options import MODE_OPTIONS, check_mode
 from tracer.protocol import RunSpec
 from tracer.unwind_option import UNWIND, check_unwind
 
@@ -13,6 +14,7 @@ OPTIONS: dict[str, Bounds] = {
     **MAP_SIZES,
     "unwinds_a_second": Bounds(2000, 10, 100_000),  # of faults or new stacks; each takes 0.1 ms outside of the process
     "multi_links": Bounds(1, 0, 1),  # 0: one perf event a probe, as on kernels before 6.6
+    "session_links": Bounds(1, 0, 1),  # 0: a link each for entries and returns, as on kernels before 6.13
 }
 
 
@@ -23,20 +25,21 @@ def option(spec: RunSpec, name: str) -> int:
 def check_options(spec: RunSpec) -> None:
     """Refuse what no collector knows: a misspelt size would be ignored in silence."""
     for name, value in spec.options.items():
-        if name not in (*BLOCK_OPTIONS, *ALLOCATOR_OPTIONS, *LIMIT_OPTIONS, UNWIND):
+        if name not in (*BLOCK_OPTIONS, *ALLOCATOR_OPTIONS, *LIMIT_OPTIONS, *MODE_OPTIONS, UNWIND):
             checked(name, value)
     try:
         check_block_options(spec.collector, spec.options)
         check_allocator_options(spec.collector, spec.options)
         check_limits(spec.options)
         check_unwind(spec.collector, spec.options)
+        check_mode(spec.collector, spec.options)
     except BadOption as error:
         raise CollectorError(str(error)) from None
 
 
 def checked(name: str, value: object) -> int:
     if name not in OPTIONS:
-        known = dict.fromkeys([*OPTIONS, *LIMIT_OPTIONS, *BLOCK_OPTIONS, *ALLOCATOR_OPTIONS, UNWIND])
+        known = dict.fromkeys([*OPTIONS, *LIMIT_OPTIONS, *BLOCK_OPTIONS, *ALLOCATOR_OPTIONS, *MODE_OPTIONS, UNWIND])
         raise CollectorError(f"there is no option {name!r}, there is {', '.join(known)}")
     try:
         return check_size(name, value, OPTIONS[name])

@@ -37,7 +37,7 @@ BPF_RINGBUF_OUTPUT(events, RING_PAGES);
 static __always_inline u64 walk_key(struct pt_regs *user) {
   u32 first = 0;
   struct stack *stack = stack_buffer.lookup(&first);
-  struct piece *piece = pieces.lookup(&first);
+  struct piece *piece = piece_at(user->sp);
   if (!stack || !piece)
     return 0;
   struct place place = {.address = user->ip, .sp = user->sp, .bp = user->bp};

@@ -20,6 +20,7 @@ from tracer.collectors.ability import abilities
 from tracer.collectors.session import Listener, Outcome, run_session
 from tracer.commands.recording_view import view_of
 from tracer.limit_options import BUDGET_OVER_S, DEFAULT_BUDGET_PERCENT, NO_BUDGET, check_limits
+from tracer.mode_options import DEFAULT_MODE, DEFAULT_SAMPLE_BYTES, MODE, MODES, SAMPLE_BYTES, check_mode
 from tracer.profile.folded import write_folded
 from tracer.profile.model import Profile
 from tracer.protocol import COLLECTORS, MAX_DURATION_S, MAX_SNAPSHOTS, RunSpec
@@ -68,6 +69,16 @@ def record(
     max_size: Annotated[
         int | None, typer.Option(metavar="BYTES", help="Record only allocations of so many bytes or fewer")
     ] = None,
+    mode: Annotated[
+        str | None,
+        typer.Option(metavar="MODE", help=f"How malloc counts: {', '.join(MODES)}; default: {DEFAULT_MODE}"),
+    ] = None,
+    sample_bytes: Annotated[
+        int | None,
+        typer.Option(
+            metavar="BYTES", help=f"Of mode sampled: one block for each so many bytes; default: {DEFAULT_SAMPLE_BYTES}"
+        ),
+    ] = None,
     unwind: Annotated[
         str | None,
         typer.Option(
@@ -81,10 +92,11 @@ def record(
     Exit codes: 0 recorded, 1 not recorded, 2 wrong usage.
     """
     _check(collector, duration, snapshot_every, output)
-    asked = {"age_bands": age_bands, "older_than": older_than, "min_size": min_size, "max_size": max_size}
+    asked = {
+        "age_bands": age_bands, "older_than": older_than, "min_size": min_size, "max_size": max_size,
+        MODE: mode, SAMPLE_BYTES: sample_bytes, UNWIND: unwind,
+    }  # fmt: skip
     options: dict[str, int | str] = {name: value for name, value in asked.items() if value is not None}
-    if unwind is not None:
-        options[UNWIND] = unwind
     options |= {"budget": budget, "max_stacks": max_stacks, "max_blocks": max_blocks}
     _check_options(collector, options)
     if obstacle := abilities()[collector]:
@@ -128,6 +140,7 @@ def _check_options(collector: str, options: Mapping[str, int | str]) -> None:
         check_block_options(collector, options)
         check_limits(options)
         check_unwind(collector, options)
+        check_mode(collector, options)
     except BadOption as error:
         raise typer.BadParameter(f"--{error.name.replace('_', '-')} is {error.reason}") from None
 
