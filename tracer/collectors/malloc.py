@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tracer.allocator_options import AllocatorOptions
 from tracer.block_options import BlockOptions
-from tracer.bpf.program import HERE, KernelIds, ProbeKind, Program, Runs
+from tracer.bpf.program import HERE, KernelIds, ProbeKind, Program, Runs, has_session_links
 from tracer.collectors import unwound_stacks
 from tracer.collectors.allocator_functions import LEAVES
 from tracer.collectors.allocators import CALLED_OFTEN, Site, SiteFinder
@@ -29,6 +29,7 @@ COUNTERS = (
     "events", "refused", "abandoned", "failed_stack", "stack_map_full", "allocation_map_full", "call_map_full",
     "unknown_frees",
 )  # fmt: skip
+_CALLOC_CALLS_MALLOC = ("ld-musl", "libc.musl")
 _OPERATOR_NEW_FRAMES = 4  # of forms that call each other and keep frame pointers, and one for their caller
 
 
@@ -38,7 +39,7 @@ class MallocCollector:
         self._options = BlockOptions.of(spec.options)
         self._unwinds_a_second = option(spec, "unwinds_a_second")
         self._mode_options = ModeOptions.of(spec.options)
-        self._mode = mode_of(self._mode_options, self._options)
+        self._mode = mode_of(self._mode_options, self._options, may_link_sessions=_may_link_sessions(spec))
         finder = SiteFinder(space, AllocatorOptions.of(spec.options))
         found = finder.new_sites()
         finder.refuse_missing()
@@ -48,7 +49,7 @@ class MallocCollector:
         probed = self._mode.probed(found)
         defines = _defines(spec, target.pid, probed, self._choice, self._mode)
         self._program = Program(
-            _sources(self._choice, self._mode), defines=defines, counters=COUNTERS,
+            _sources(self._choice, self._mode, self._mode_options), defines=defines, counters=COUNTERS,
             multi_links=None if option(spec, "multi_links") else False,
         )  # fmt: skip
         self._placed = AllocatorProbes(self._program, target.pid, self._mode.functions)
@@ -84,7 +85,12 @@ class MallocCollector:
         return self._placed.probes
 
     def facts(self) -> dict[str, object]:
-        facts = {**self._found.facts(), **self._choice.facts(), **self._mode_options.facts()}
+        facts = {
+            **self._found.facts(),
+            **self._choice.facts(),
+            **self._mode_options.facts(),
+            **self._mode.facts(self._program),
+        }
         facts["notes"] = [*self._notes(), *self._found.notes(self.counters()["events"])]
         if filters := self._options.filters():
             facts["filters"] = filters
@@ -136,9 +142,10 @@ def stack_at_return(raw: RawStack, leaves: Sequence[str] = LEAVES) -> CapturedSt
     return CapturedStack(call_sites(frames), leaves[raw.function], is_truncated=raw.is_truncated)
 
 
-def _sources(choice: UnwindChoice, mode: Mode) -> tuple[Path, ...]:
+def _sources(choice: UnwindChoice, mode: Mode, options: ModeOptions) -> tuple[Path, ...]:
     unwinding = unwound_stacks.SOURCES if choice.is_dwarf else ()
-    own = (Path(__file__).with_name(name) for name in ("allocator_calls.h", mode.source))
+    names = (*(["sampling.h"] if options.is_sampled else []), "allocator_calls.h", mode.source)
+    own = (Path(__file__).with_name(name) for name in names)
     return (HERE / "target.h", HERE / "stacks.h", HERE / "frame_walk.h", *unwinding, *own)
 
 
@@ -161,8 +168,23 @@ def _defines(
         "MAX_BLOCKS": option(spec, "max_blocks"),
         "MAX_CALLS": option(spec, "max_calls"),
         "UNWINDS": int(choice.is_dwarf),
+        **_sampling(ModeOptions.of(spec.options), probed),
         **(unwound_stacks.defines(spec) if choice.is_dwarf else {}),
     }
+
+
+def _sampling(mode: ModeOptions, probed: list[Site]) -> dict[str, int | str]:
+    calling = any(site.module.startswith(_CALLOC_CALLS_MALLOC) for site in probed)
+    return {
+        "SAMPLED": int(mode.is_sampled),
+        "SAMPLE_BYTES": f"{mode.sample_bytes}ULL",
+        "CALLOC_CALLS_NO_OTHER": int(not calling),
+    }
+
+
+def _may_link_sessions(spec: RunSpec) -> bool:
+    wanted = option(spec, "multi_links") and option(spec, "session_links")
+    return bool(wanted) and has_session_links()
 
 
 def _is_in(spans: list[range]) -> str:

@@ -13,7 +13,8 @@ from tracer.bpf.program import Program
 from tracer.collectors.ages import Live, live_by_stack
 from tracer.collectors.allocators import Site
 from tracer.collectors.malloc_probes import Functions
-from tracer.mode_options import ModeOptions
+from tracer.collectors.sampling import begin_sampling, counted
+from tracer.mode_options import DEFAULT_SAMPLE_BYTES, ModeOptions
 
 _BLOCK_FUNCTIONS: Functions = {
     "on_return": lambda site: site.has_return_probe,
@@ -55,6 +56,10 @@ class Mode(Protocol):
         """Write what the program has to know before it counts."""
         ...
 
+    def facts(self, program: Program) -> dict[str, object]:
+        """Further keys of the capture."""
+        ...
+
     def values(self, program: Program) -> Iterator[tuple[int, tuple[int, ...]]]:
         """By the key of a stack, in the order of the value types."""
         ...
@@ -79,6 +84,9 @@ class Exact:
     def begin(self, program: Program) -> None:
         program.begin()
 
+    def facts(self, program: Program) -> dict[str, object]:
+        return {}
+
     def values(self, program: Program) -> Iterator[tuple[int, tuple[int, ...]]]:
         # Blocks first: those of a reading are then among what has been allocated by the time the totals are read.
         live = self._live_by_stack(program) if self.options.needs_ages else None
@@ -96,6 +104,30 @@ class Exact:
     def _live_by_stack(self, program: Program) -> Mapping[int, Live]:
         now_ns = time.monotonic_ns()
         return live_by_stack(program.map("blocks").values(), self.options, now_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled(Exact):
+    sample_bytes: int = DEFAULT_SAMPLE_BYTES
+    is_session: bool = False  # one link for entries and returns
+
+    @property
+    def functions(self) -> Functions:
+        if not self.is_session:
+            return _BLOCK_FUNCTIONS
+        apart = {name: wanted for name, wanted in _BLOCK_FUNCTIONS.items() if name != "on_return"}
+        return {
+            **apart,
+            "on_call": lambda site: site.has_return_probe,
+            "on_enter": lambda site: site.allocator is not None and not site.is_wrapper and not site.has_return_probe,
+        }
+
+    def begin(self, program: Program) -> None:
+        begin_sampling(program, self.sample_bytes)
+        program.begin()
+
+    def facts(self, program: Program) -> dict[str, object]:
+        return {"counted": counted(program)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +150,17 @@ class Calls:
     def begin(self, program: Program) -> None:
         program.begin()
 
+    def facts(self, program: Program) -> dict[str, object]:
+        return {}
+
     def values(self, program: Program) -> Iterator[tuple[int, tuple[int, ...]]]:
         for raw_key, sums in program.map("totals").entries():
             yield int.from_bytes(raw_key, "little"), struct.unpack("=2Q", sums)
 
 
-def mode_of(mode: ModeOptions, blocks: BlockOptions) -> Mode:
-    return Calls() if mode.is_calls else Exact(blocks)
+def mode_of(mode: ModeOptions, blocks: BlockOptions, *, may_link_sessions: bool) -> Mode:
+    if mode.is_calls:
+        return Calls()
+    if mode.is_sampled:
+        return Sampled(blocks, sample_bytes=mode.sample_bytes, is_session=may_link_sessions)
+    return Exact(blocks)

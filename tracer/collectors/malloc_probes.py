@@ -70,4 +70,7 @@ class AllocatorProbes:
         if not points:
             return []
         counted_as: ProbeKind = "return" if function == "on_return" else kind
-        return self._program.attach_uprobes(function, path, points, pid=self._pid, kind=counted_as)
+        is_session = function == "on_call"
+        return self._program.attach_uprobes(
+            function, path, points, pid=self._pid, kind=counted_as, is_session=is_session
+        )
