@@ -2,13 +2,14 @@
 // webapp/flamegraph/quality.py does the same for pages without script.
 import { formatCount, formatPercent, formatPlural } from "./format.js";
 import { gradeOf, isCount, isRecord } from "./grade.js";
-import { bannersOf, lostOf, notesOf } from "./quality-words.js";
+import { bannerOf, lostOf, notesOf } from "./quality-words.js";
 
 const LEVELS = { A: "ok", B: "ok", C: "weak", D: "bad", "": "unknown" };
 const WORDS = { A: "A, complete", B: "B, minor gaps", C: "C, weak", D: "D, not reliable", "": "not known" };
 
 /**
- * {level: "ok"|"weak"|"bad"|"unknown", words: [before, word], figures: [[label, number, rest]], notes: [sentence], banners: [{level, title, text}]}.
+ * {level: "ok"|"weak"|"bad"|"unknown", words: [before, word], figures: [[label, number, rest]], notes: [sentence],
+ * banner: {level, title, text}|null}.
  * `run` has the events and losses while recording, which are newer than the snapshot's, and the unit of the first value type.
  */
 export function captureQuality(snapshot, run = {}) {
@@ -19,7 +20,7 @@ export function captureQuality(snapshot, run = {}) {
     words: [run.isActive ? "So far" : "Capture", WORDS[grade]],
     figures: figuresOf(claims, snapshot),
     notes: notesOf(claims, run.value_types?.[0]?.unit ?? ""),
-    banners: bannersOf(findings, claims),
+    banner: bannerOf(findings, claims),
   };
 }
 
@@ -39,7 +40,7 @@ function claimsOf(snapshot) {
     const taken = of(claimed[key]);
     if (taken !== undefined) claims[key] = taken;
   }
-  claims.modules = Object.keys(claims.unresolved_by_module ?? {});
+  claims.modules = Object.keys(claims.unresolved_by_module ?? {}).filter((module) => module !== "[unknown]");
   return claims;
 }
 
@@ -51,7 +52,13 @@ const isAmount = (value) => typeof value === "number" && Number.isFinite(value) 
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value) && value >= 0;
 const countsOf = entriesOf((value) => isCount(value) && value > 0);
 const overheadOf = (value) =>
-  isRecord(value) ? { ...entriesOf(isNumber)(value), is_measured: value.is_measured === true, trap_ns: entriesOf(isAmount)(value.trap_ns) ?? {} } : undefined;
+  isRecord(value)
+    ? {
+        ...entriesOf(isNumber)(value),
+        is_measured: value.is_measured === true,
+        trap_ns: entriesOf(isAmount)(value.trap_ns) ?? {},
+      }
+    : undefined;
 
 const FORMS = {
   collector: word,
@@ -74,10 +81,12 @@ const FORMS = {
 function figuresOf(claims, snapshot) {
   const figures = [];
   const lost = lostOf(claims.lost).count;
-  if (claims.events !== undefined) figures.push(["lost", formatCount(lost), `of ${formatCount(claims.events + lost)} events`]);
+  if (claims.events !== undefined)
+    figures.push(["lost", formatCount(lost), `of ${formatCount(claims.events + lost)} events`]);
   if (claims.shares?.without_stack > 0)
     figures.push(["without a stack", formatPercent(claims.shares.without_stack), "of the value"]);
-  if (claims.truncated_stacks !== undefined) figures.push(["truncated", formatCount(claims.truncated_stacks), "stacks"]);
+  if (claims.truncated_stacks !== undefined)
+    figures.push(["truncated", formatCount(claims.truncated_stacks), "stacks"]);
   if (claims.broken_unwinds > 0) figures.push(["broken off", formatCount(claims.broken_unwinds), "stacks"]);
   figures.push(...namelessFigure(claims));
   if (claims.overhead?.share !== undefined)

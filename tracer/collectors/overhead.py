@@ -7,6 +7,7 @@ of them.
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -87,12 +88,13 @@ class OverheadMeter:
 
     def verdict(self) -> str:
         """The sentences by which the brake ends the recording."""
-        took, budget = _percent(self._shares.average), _percent(self._budget or 0)
+        took, budget = f"{self._shares.average * 100:.1f}", f"{(self._budget or 0) * 100:g}"
         ended_s = time.monotonic() - self._began_s
-        return (
-            f"Recording took {took} of one core over {self._shares.window_s:g} s, its budget is {budget}: "
+        text = (
+            f"Recording took {took} % of one core over {self._shares.window_s:g} s, its budget is {budget} %: "
             f"it was ended after {ended_s:.0f} s. What was counted until then is kept."
         )
+        return re.sub(r"(?<=[0-9]) (?=[%s])", "\N{NO-BREAK SPACE}", text)
 
     def facts(self) -> dict[str, object]:
         """As the capture has them; without `share` if the kernel gives no statistics."""
@@ -138,7 +140,3 @@ def busy_ns(before: RunsByKind, after: RunsByKind) -> float:
     """What programs took between two readings: their runs, and the traps that led to them."""
     passed = {kind: runs - before.get(kind, Runs()) for kind, runs in after.items()}
     return sum(runs.ns + runs.count * hit_ns(kind) for kind, runs in passed.items())
-
-
-def _percent(share: float) -> str:
-    return f"{share * 100:.3g}\N{NO-BREAK SPACE}%"

@@ -1,4 +1,4 @@
-"""How complete a capture was, for pages without script: grade, figures, notes and banners of what a snapshot tells.
+"""How complete a capture was, for pages without script: grade, figures, notes and banner, of what a snapshot tells.
 
 frontend/js/quality.js and quality-words.js write the same; tests/view/quality.json holds both to one text.
 """
@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from tracer import protocol
+from tracer.profile.gaps import NO_MODULE
 from tracer.profile.grade import Finding, grade
 from webapp.runs.templatetags.numbers import NBSP, percent, plural, short_count, value
 
@@ -35,7 +36,7 @@ class Quality:
     word: str
     figures: list[Figure]
     notes: list[str]
-    banners: list[Banner] = field(default_factory=list)
+    banner: Banner | None  # what makes it weak or worse
 
 
 def capture_quality(capture: object, *, skipped_lines: int, unit: str) -> Quality:
@@ -47,7 +48,7 @@ def capture_quality(capture: object, *, skipped_lines: int, unit: str) -> Qualit
         WORDS[verdict.grade],
         list(_figures(claims, skipped_lines)),
         list(_notes(claims, unit)),
-        list(_banners(verdict.findings, claims)),
+        _banner(verdict.findings, claims),
     )
 
 
@@ -208,16 +209,22 @@ def _overhead_words(overhead: Claims) -> Iterator[str]:
         yield f"A hit of a probe was {how} to cost: {prices}."
 
 
-# --- banners above it -------------------------------------------------------------------------------------------------
+# --- the banner above it ----------------------------------------------------------------------------------------------
 
 
-def _banners(findings: tuple[Finding, ...], claims: Claims) -> Iterator[Banner]:
-    for finding in findings:
-        if finding.grade in "CD" and finding.cause in _BANNERS:
-            title, text = _BANNERS[finding.cause](percent(finding.share), claims)
-            is_bad = finding.grade == "D"
-            shown = f"Do not rely on it: {title}" if is_bad else title[:1].upper() + title[1:]
-            yield Banner("bad" if is_bad else "warn", shown, text)
+def _banner(findings: tuple[Finding, ...], claims: Claims) -> Banner | None:
+    """Of the worst, which comes first; the others are named."""
+    told = [finding for finding in findings if finding.grade in "CD" and finding.cause in _BANNERS]
+    if not told:
+        return None
+    is_bad = told[0].grade == "D"
+    (title, text), *others = [_BANNERS[finding.cause](percent(finding.share), claims) for finding in told]
+    also = f" Also: {'; '.join(other for other, _ in others)}." if others else ""
+    return Banner(
+        "bad" if is_bad else "warn",
+        f"Do not rely on it: {title}" if is_bad else title[:1].upper() + title[1:],
+        text + also,
+    )
 
 
 def _lost_banner(share: str, claims: Claims) -> tuple[str, str]:
@@ -244,11 +251,13 @@ def _without_stack_banner(share: str, claims: Claims) -> tuple[str, str]:
 
 
 def _unresolved_banner(share: str, claims: Claims) -> tuple[str, str]:
-    modules = list(claims.get("unresolved_by_module", {}))[:NAMED_MODULES]
-    listed = f": {', '.join(modules)}" if modules else ""
+    modules = [module for module in claims.get("unresolved_by_module", {}) if module != NO_MODULE]
+    title = f"{share} of the graph has no function name"
+    if not modules:
+        return title, "Not even the file of that code is known. The values are complete."
     return (
-        f"{share} of the graph has no function name",
-        f"Code without symbols stands by its file and address{listed}. "
+        title,
+        f"Code without symbols stands by its file and address: {', '.join(modules[:NAMED_MODULES])}. "
         "The values are complete; debug symbols of these files give the names.",
     )
 
