@@ -16,7 +16,7 @@ from tracer.collectors.errors import CollectorError
 # Functions of malloc.c and the sites that they are attached to. Entry and return probe sit on one instruction: at
 # different ones the earlier would hide the return address from the later.
 _FUNCTIONS: dict[str, Callable[[Site], bool]] = {
-    "on_return": lambda site: site.allocator is not None and not site.allocator.is_new and not site.is_wrapper,
+    "on_return": lambda site: site.has_return_probe,
     "on_enter": lambda site: site.allocator is not None and not site.is_wrapper,
     "on_enter_wrapper": lambda site: site.is_wrapper,
     "on_free": lambda site: site.allocator is None,
@@ -59,7 +59,7 @@ class AllocatorProbes:
         try:
             for (function, is_wanted), kind in product(_FUNCTIONS.items(), get_args(Kind)):
                 chosen = [(site, place) for site, place in placed if is_wanted(site) and place.kind == kind]
-                points = [(site.start + place.offset, site.cookie) for site, place in chosen]
+                points = [(site.start + place.offset, site.cookie_at(place)) for site, place in chosen]
                 attached += self._attached(function, path, points, kind)
             rets = {ret for site, _ in placed for ret in site.rets} - self._rets[path]
             attached += self._attached("on_ret", path, [(ret, 0) for ret in sorted(rets)], "single-step")

@@ -23,7 +23,7 @@ from webapp.runs.forms import (
     NewRunForm,
     default_interval_s,
 )
-from webapp.runs.models import Run
+from webapp.runs.models import Estimate, Run
 from webapp.teams.access import person, project_or_404, require
 from webapp.teams.models import Project, Role
 
@@ -138,10 +138,19 @@ def _context(
         "find": find,
         "processes": processes_of(host, text=find, chosen=chosen),
         "plan": plan_of(values | {"process": chosen}, host),
+        "estimate": _estimate(request, project),
     }
 
 
 MOST_DIGITS = 12  # of a size: longer ones are refused anyway, and Python takes its time to read them
+
+
+def _estimate(request: HttpRequest, project: Project) -> Estimate | None:
+    """The one that was asked for without script; with it, the page has it already."""
+    if "estimate" not in request.GET:
+        return None
+    asked = Estimate.objects.visible_to(request.user).filter(project=project, estimate_id=request.GET["estimate"])
+    return asked.select_related("host").first()
 
 
 @dataclass(frozen=True, slots=True)
