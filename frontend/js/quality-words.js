@@ -85,7 +85,9 @@ export function notesOf(claims, unit) {
     ...unknownFreesWords(claims),
     ...moduleWords(claims, unit),
     ...overheadWords(claims),
-    ...(claims.allocator ? [`The allocator is ${claims.allocator}.`] : []),
+    ...(claims.mode_reason ? [claims.mode_reason] : []),
+    ...unwindWords(claims),
+    ...allocatorWords(claims),
     ...probeWords(claims),
     ...claims.notes,
   ];
@@ -120,6 +122,18 @@ function overheadWords({ overhead }) {
       ? [`A hit of a probe was ${overhead.is_measured ? "measured" : "assumed"} to cost: ${prices.join(", ")}.`]
       : []),
   ];
+}
+
+const UNWINDS = { fp: "frame pointers", dwarf: "the unwind tables of the mapped files" };
+
+function unwindWords({ unwind, unwind_reason: reason }) {
+  return [...(unwind in UNWINDS ? [`Stacks were found by ${UNWINDS[unwind]}.`] : []), ...(reason ? [reason] : [])];
+}
+
+function allocatorWords({ allocator, allocators }) {
+  if (!allocator) return [];
+  const others = allocators.filter((module) => module !== allocator);
+  return [`The allocator is ${allocator}${others.length ? `; there is one in ${others.join(", ")} too` : ""}.`];
 }
 
 function probeWords({ probes }) {

@@ -1,6 +1,6 @@
 // Says how complete a capture was, from what the snapshot tells of its own making: a grade, figures, and notes to read.
 // webapp/flamegraph/quality.py does the same for pages without script.
-import { formatCount, formatPercent, formatPlural } from "./format.js";
+import { formatCount, formatPercent, formatPlural, formatValue } from "./format.js";
 import { gradeOf, isCount, isRecord } from "./grade.js";
 import { bannerOf, lostOf, notesOf } from "./quality-words.js";
 
@@ -34,6 +34,7 @@ function claimsOf(snapshot) {
   const claimed = isRecord(snapshot?.capture) ? snapshot.capture : {};
   const claims = {
     notes: [claimed.notes ?? []].flat().filter((text) => typeof text === "string"),
+    allocators: [claimed.allocators ?? []].flat().filter((module) => typeof module === "string"),
     probes: [claimed.probes ?? []].flat().filter((probe) => typeof probe?.symbol === "string"),
   };
   for (const [key, of] of Object.entries(FORMS)) {
@@ -63,6 +64,11 @@ const overheadOf = (value) =>
 const FORMS = {
   collector: word,
   allocator: word,
+  mode: word,
+  mode_reason: word,
+  unwind: word,
+  unwind_reason: word,
+  sample_bytes: count,
   events: count,
   truncated_stacks: count,
   broken_unwinds: count,
@@ -91,7 +97,7 @@ function figuresOf(claims, snapshot) {
   figures.push(...namelessFigure(claims));
   if (claims.overhead?.share !== undefined)
     figures.push(["overhead", formatPercent(claims.overhead.share), "of one core"]);
-  if (claims.collector === "malloc") figures.push(["", "", `every allocation ${sizesOf(claims)}counted`]);
+  if (claims.collector === "malloc") figures.push(["", "", countedWords(claims)]);
   if (!figures.length && snapshot) figures.push(["", "", "the file does not say what was lost"]);
   if (snapshot?.skipped_lines) figures.push(["skipped", formatCount(snapshot.skipped_lines), "lines"]);
   return figures;
@@ -100,6 +106,12 @@ function figuresOf(claims, snapshot) {
 function namelessFigure({ shares = {}, frames, unresolved_frames: unresolved = 0 }) {
   if (shares.unresolved !== undefined) return [["without a name", formatPercent(shares.unresolved), "of the graph"]];
   return frames > 0 ? [["without a name", formatPercent(unresolved / frames), "of frames"]] : [];
+}
+
+function countedWords(claims) {
+  if (claims.mode === "sampled" && claims.sample_bytes)
+    return `sampled: one block ${sizesOf(claims)}for each ${formatValue(claims.sample_bytes, "bytes")}`;
+  return claims.mode === "calls" ? "calls only, frees are not seen" : `every allocation ${sizesOf(claims)}counted`;
 }
 
 const sizesOf = ({ filters = {} }) => (filters.min_size || "max_size" in filters ? "of the sizes asked for " : "");

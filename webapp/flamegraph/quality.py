@@ -13,10 +13,11 @@ from typing import Any
 from tracer import protocol
 from tracer.profile.gaps import NO_MODULE
 from tracer.profile.grade import Finding, grade
-from webapp.runs.templatetags.numbers import NBSP, percent, plural, short_count, value
+from webapp.runs.templatetags.numbers import NBSP, percent, plural, short_count, size, value
 
 LEVELS = {"A": "ok", "B": "ok", "C": "weak", "D": "bad", "": "unknown"}
 WORDS = {"A": "A, complete", "B": "B, minor gaps", "C": "C, weak", "D": "D, not reliable", "": "not known"}
+UNWINDS = {"fp": "frame pointers", "dwarf": "the unwind tables of the mapped files"}
 NAMED_MODULES = 3
 
 Figure = tuple[str, str, str]  # label, number, rest
@@ -95,7 +96,7 @@ def _overhead(claim: object) -> dict[str, Any] | None:
     return shares | {"is_measured": claim.get("is_measured") is True, "trap_ns": _amounts(claim.get("trap_ns")) or {}}
 
 
-def _sentences(claim: object) -> list[str]:
+def _words(claim: object) -> list[str]:
     return [text for text in (claim if isinstance(claim, list) else [claim]) if isinstance(text, str)]
 
 
@@ -108,6 +109,11 @@ def _symbols(claim: object) -> list[str]:
 _FORMS: Mapping[str, Callable[[object], Any]] = {
     "collector": _word,
     "allocator": _word,
+    "mode": _word,
+    "mode_reason": _word,
+    "unwind": _word,
+    "unwind_reason": _word,
+    "sample_bytes": _count,
     "events": _count,
     "truncated_stacks": _count,
     "broken_unwinds": _count,
@@ -120,7 +126,8 @@ _FORMS: Mapping[str, Callable[[object], Any]] = {
     "shares": _entries(_number),
     "overhead": _overhead,
     "filters": _entries(lambda claim: claim),
-    "notes": _sentences,
+    "notes": _words,
+    "allocators": _words,
     "probes": _symbols,
 }
 
@@ -157,7 +164,7 @@ def _told(claims: Claims) -> Iterator[Figure]:
     if "share" in claims.get("overhead", {}):
         yield "overhead", percent(claims["overhead"]["share"]), "of one core"
     if claims.get("collector") == "malloc":
-        yield "", "", f"every allocation {_sizes(claims)}counted"
+        yield "", "", _counted(claims)
 
 
 def _nameless(claims: Claims, shares: Claims) -> Iterator[Figure]:
@@ -165,6 +172,16 @@ def _nameless(claims: Claims, shares: Claims) -> Iterator[Figure]:
         yield "without a name", percent(shares["unresolved"]), "of the graph"
     elif claims.get("frames"):
         yield "without a name", percent(claims.get("unresolved_frames", 0) / claims["frames"]), "of frames"
+
+
+def _counted(claims: Claims) -> str:
+    if claims.get("mode") == "sampled" and claims.get("sample_bytes"):
+        return f"sampled: one block {_sizes(claims)}for each {size(claims['sample_bytes'])}"
+    return (
+        "calls only, frees are not seen"
+        if claims.get("mode") == "calls"
+        else f"every allocation {_sizes(claims)}counted"
+    )
 
 
 def _sizes(claims: Claims) -> str:
@@ -188,11 +205,22 @@ def _notes(claims: Claims, unit: str) -> Iterator[str]:
         values = ", ".join(f"{module} ({value(amount, unit)})" for module, amount in modules.items())
         yield f"Passes through code without function names: {values}."
     yield from _overhead_words(claims.get("overhead", {}))
-    if claims.get("allocator"):
-        yield f"The allocator is {claims['allocator']}."
+    if claims.get("mode_reason"):
+        yield claims["mode_reason"]
+    yield from _unwind_words(claims)
+    if allocator := claims.get("allocator"):
+        others = ", ".join(module for module in claims["allocators"] if module != allocator)
+        yield f"The allocator is {allocator}{f'; there is one in {others} too' if others else ''}."
     if probes := claims["probes"]:
         yield f"{plural(len(probes), 'probe was', 'probes were')} placed: {', '.join(probes)}."
     yield from claims["notes"]
+
+
+def _unwind_words(claims: Claims) -> Iterator[str]:
+    if claims.get("unwind") in UNWINDS:
+        yield f"Stacks were found by {UNWINDS[claims['unwind']]}."
+    if claims.get("unwind_reason"):
+        yield claims["unwind_reason"]
 
 
 def _overhead_words(overhead: Claims) -> Iterator[str]:
