@@ -27,10 +27,6 @@ class Map:
     def lookup(self, key: bytes) -> bytes | None:
         return syscalls.lookup(self.fd, key, self.value_bytes)
 
-    def lookup_each(self, key: bytes) -> bytes:
-        """Of a per-processor array: the values of all processors, one behind the other."""
-        return syscalls.lookup(self.fd, key, self.value_bytes * len(processors_possible())) or b""
-
     def update(self, key: bytes, value: bytes) -> None:
         """Of a per-processor array: with the values of all of them, one behind the other."""
         syscalls.update(self.fd, key, value)

@@ -78,9 +78,8 @@ static __always_inline void add_freed(struct block *block) {
 
 #if UNWINDS
 static __always_inline struct totals *totals_of(struct pt_regs *context, struct walk *walk, u64 *key) {
-  struct place place = {.address = walk->top ? walk->top : walk->first, .sp = walk->sp, .bp = walk->frame_pointer};
   struct totals zero = {};
-  *key = unwound_key(context, place, walk->function);
+  *key = unwound_key(context, walk, piece_at(walk->sp));
   return totals.lookup_or_try_init(key, &zero);
 }
 #else

@@ -55,14 +55,15 @@ class MallocCollector:
         self._placed = AllocatorProbes(self._program, target.pid, self._mode.functions)
         try:
             self._placed.attach(probed)
+            self._stacks: KernelStacks | UnwoundStacks = (
+                UnwoundStacks(self._program, target.pid, space, finder.leaves.__getitem__)
+                if self._choice.is_dwarf
+                else KernelStacks(self._program.map("stacks"), partial(stack_at_return, leaves=finder.leaves))
+            )
         except BaseException:
             self._program.close()
             raise
-        self._stacks: KernelStacks | UnwoundStacks = (
-            UnwoundStacks(self._program, target.pid, space, finder.leaves.__getitem__)
-            if self._choice.is_dwarf
-            else KernelStacks(self._program.map("stacks"), partial(stack_at_return, leaves=finder.leaves))
-        )
+        self._callerless = 0  # calls without a stack in the last reading
 
     def begin(self) -> None:
         self._mode.begin(self._program)
@@ -74,8 +75,11 @@ class MallocCollector:
         return self._program.counters()
 
     def values(self) -> Iterator[tuple[CapturedStack, tuple[int, ...]]]:
+        self._callerless = 0
         for key, values in self._mode.values(self._program):
-            yield self._stacks[key], values
+            stack = self._stacks[key]
+            self._callerless += stack.is_callerless * values[self._mode.count_column]
+            yield stack, values
 
     def probes(self) -> list[Probe]:
         return self._placed.probes
@@ -119,9 +123,9 @@ class MallocCollector:
         stepped = {probe.symbol for probe in self._placed.probes if probe.kind == "single-step"}
         if dear := sorted(stepped & CALLED_OFTEN):
             yield f"No cheap place for a probe in {', '.join(dear)}: each call costs about 10 µs more."
-        if callerless := sum(values[self._mode.count_column] for stack, values in self.values() if stack.is_callerless):
+        if self._callerless:
             yield (
-                f"{callerless:,} allocations stand under [caller not unwound]: new stacks came faster than the "
+                f"{self._callerless:,} allocations stand under [caller not unwound]: new stacks came faster than the "
                 f"{self._unwinds_a_second:,} a second that are unwound."
             )
 

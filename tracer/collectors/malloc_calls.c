@@ -46,8 +46,7 @@ static __always_inline bool is_jumped_to(struct pt_regs *context, u64 caller, u6
 
 #if UNWINDS
 static __always_inline u64 key_at_entry(struct pt_regs *context, struct walk *walk, struct piece *piece) {
-  struct place place = {.address = walk->first, .sp = walk->sp, .bp = walk->frame_pointer};
-  return unwound_key(context, place, walk->function);
+  return unwound_key(context, walk, piece);
 }
 #else
 static __always_inline u64 key_at_entry(struct pt_regs *context, struct walk *walk, struct piece *piece) {

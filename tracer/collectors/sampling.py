@@ -6,7 +6,7 @@ import math
 import random
 import struct
 
-from tracer.bpf.maps import processors_possible
+from tracer.bpf.maps import processor_sums, processors_possible
 from tracer.bpf.program import Program
 
 _DISTANCES, _ESTIMATES = 4096, 4096
@@ -46,6 +46,5 @@ def begin_sampling(program: Program, mean: int, seed: int | None = None) -> None
 
 def counted(program: Program) -> dict[str, int]:
     """What all allocations add up to, chosen or not."""
-    numbers = program.map("samplers").lookup_each(struct.pack("=I", 0))
-    rows = list(struct.iter_unpack("=qQQ", numbers))
-    return {"allocated_bytes": sum(row[1] for row in rows), "allocated_objects": sum(row[2] for row in rows)}
+    _, allocated_bytes, allocated = processor_sums(program.map("samplers"), struct.pack("=I", 0))
+    return {"allocated_bytes": allocated_bytes, "allocated_objects": allocated}
