@@ -17,7 +17,16 @@ NAMES = {
 
 
 class Names:
-    """An address space of two functions and two nameless places."""
+    """The address space of every image, of two functions and two nameless places."""
+
+    def __init__(self, *root: str) -> None:
+        self._root = root
+
+    def space(self, number: int) -> Names:
+        return self
+
+    def root(self, number: int) -> tuple[str, ...]:
+        return self._root
 
     def name(self, address: int) -> Name:
         return NAMES[address]
@@ -25,6 +34,14 @@ class Names:
 
 def test_frames_are_root_first_with_the_leaf_last():
     assert Naming(Names()).frames(CapturedStack((0x20, 0x10), "malloc")) == ("main", "serve", "malloc")
+
+
+def test_the_process_stands_above_all_other_frames():
+    stacks = [CapturedStack((0x20,), is_truncated=True), CapturedStack((), "malloc")]
+
+    named = [Naming(Names("worker (12)")).frames(stack) for stack in stacks]
+
+    assert named == [("worker (12)", "[truncated]", "serve"), ("worker (12)", "[stack not recorded]", "malloc")]
 
 
 def test_a_truncated_stack_says_so_at_its_root_and_is_counted():

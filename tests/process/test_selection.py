@@ -16,8 +16,6 @@ from tracer.process.selection import descendants, select
 from tracer.process.target import TargetError, read_status
 from tracer.selector import Selector
 
-NOBODY = 0  # no process of memflame's own
-
 
 @pytest.fixture
 def workers(tmp_path: Path) -> Iterator[list[int]]:
@@ -32,7 +30,7 @@ def workers(tmp_path: Path) -> Iterator[list[int]]:
 
 
 def test_a_name_finds_every_process_of_that_program(workers: list[int]) -> None:
-    found = select(Selector.of("name", f"worker-{os.getpid()}"), own_root=NOBODY)
+    found = select(Selector.of("name", f"worker-{os.getpid()}"))
 
     assert [known.pid for known in found] == sorted(workers)
     assert found[0].start_time == read_status(found[0].pid).start_time
@@ -40,17 +38,17 @@ def test_a_name_finds_every_process_of_that_program(workers: list[int]) -> None:
 
 def test_a_part_of_a_name_finds_nothing(workers: list[int]) -> None:
     with pytest.raises(TargetError, match="there is no process named worker- on this host"):
-        select(Selector.of("name", "worker-"), own_root=NOBODY)
+        select(Selector.of("name", "worker-"))
 
 
 def test_several_pids_are_found_and_a_reused_one_is_refused(workers: list[int]) -> None:
     start_time = read_status(workers[0]).start_time
 
-    found = select(Selector.of_pids([(workers[1], 0), (workers[0], start_time)]), own_root=NOBODY)
+    found = select(Selector.of_pids([(workers[1], 0), (workers[0], start_time)]))
 
     assert [known.pid for known in found] == sorted(workers)
     with pytest.raises(TargetError, match="the pid was used again"):
-        select(Selector.of_pids([(workers[1], 0), (workers[0], start_time + 1)]), own_root=NOBODY)
+        select(Selector.of_pids([(workers[1], 0), (workers[0], start_time + 1)]))
 
 
 def test_its_own_processes_are_left_out_and_refused_by_pid(workers: list[int]) -> None:
@@ -64,12 +62,12 @@ def test_more_processes_than_the_limit_are_refused(workers: list[int], monkeypat
     monkeypatch.setattr("tracer.process.selection.MAX_SELECTED", 1)
 
     with pytest.raises(TargetError, match="2 processes are named .*, the limit of a run is 1"):
-        select(Selector.of("name", f"worker-{os.getpid()}"), own_root=NOBODY)
+        select(Selector.of("name", f"worker-{os.getpid()}"))
 
 
 def test_an_unknown_group_is_refused() -> None:
     with pytest.raises(TargetError, match="there is no control group /memflame/none"):
-        select(Selector.of("cgroup", "/memflame/none"), own_root=NOBODY)
+        select(Selector.of("cgroup", "/memflame/none"))
 
 
 def test_descendants_are_children_and_their_children() -> None:
@@ -97,7 +95,7 @@ def test_a_pid_of_a_namespace_is_told_by_its_number_here() -> None:
         try:
             inner = int(started.stdout.readline() or 0)
             with pytest.raises(TargetError) as refused:
-                select(Selector.of_pids([(inner, 0)]), own_root=NOBODY)
+                select(Selector.of_pids([(inner, 0)]))
         finally:
             started.kill()
 

@@ -30,6 +30,9 @@ class Map:
     def update(self, key: bytes, value: bytes) -> None:
         syscalls.update(self.fd, key, value)
 
+    def delete(self, key: bytes) -> None:
+        syscalls.delete(self.fd, key)
+
     def try_update(self, key: bytes, value: bytes) -> bool:
         """False if the map is full."""
         try:

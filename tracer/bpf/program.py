@@ -100,7 +100,7 @@ class Program:
     def attach_uprobes(
         self, function: str, path: str, points: Sequence[tuple[int, int]], *, pid: int, is_return: bool
     ) -> list[int]:
-        """Attach to instructions given as (file offset, cookie); all or none.
+        """Attach to instructions given as (file offset, cookie), for a process or EVERY_PROCESS; all or none.
 
         Gives the descriptors, for `detach`. OSError EINVAL: an instruction can't be probed, or another tool holds it
         with another reference counter.

@@ -13,7 +13,7 @@ from pathlib import Path
 
 # Numbers of x86_64 and of uapi/linux/bpf.h, uapi/linux/perf_event.h: part of the kernel's ABI.
 _NR_BPF, _NR_PERF_EVENT_OPEN = 321, 298
-_MAP_LOOKUP, _MAP_UPDATE, _PROG_LOAD, _LINK_CREATE, _MAP_LOOKUP_BATCH = 1, 2, 5, 28, 24
+_MAP_LOOKUP, _MAP_UPDATE, _MAP_DELETE, _PROG_LOAD, _LINK_CREATE, _MAP_LOOKUP_BATCH = 1, 2, 3, 5, 28, 24
 _PROG_NEXT_ID, _OBJECT_INFO, _LINK_NEXT_ID = 11, 15, 31
 _PROG_TYPE_KPROBE = 2
 _ATTACH_PERF_EVENT = 41
@@ -23,6 +23,7 @@ _PERF_TYPE_SOFTWARE = 1
 _PERF_SET_BPF, _PERF_ENABLE = 0x40042408, 0x2400
 _CLOSE_ON_EXEC = 8  # PERF_FLAG_FD_CLOEXEC
 _RETURN_FLAG = 1
+EVERY_PROCESS = -1  # in place of a pid
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -61,6 +62,13 @@ def lookup(map_fd: int, key: bytes, value_bytes: int) -> bytes | None:
 def update(map_fd: int, key: bytes, value: bytes) -> None:
     name, content = ctypes.create_string_buffer(key, len(key)), ctypes.create_string_buffer(value, len(value))
     _bpf(_MAP_UPDATE, _attributes("=IxxxxQQQ", map_fd, ctypes.addressof(name), ctypes.addressof(content), 0))
+
+
+def delete(map_fd: int, key: bytes) -> None:
+    """Of an entry that need not be there."""
+    name = ctypes.create_string_buffer(key, len(key))
+    with suppress(FileNotFoundError):
+        _bpf(_MAP_DELETE, _attributes("=IxxxxQ", map_fd, ctypes.addressof(name)))
 
 
 def lookup_all(map_fd: int, *, key_bytes: int, value_bytes: int, max_entries: int) -> Iterator[tuple[bytes, bytes]]:
@@ -112,7 +120,7 @@ def link_uprobes(
     flags = _RETURN_FLAG if is_return else 0
     return _bpf(
         _LINK_CREATE,
-        _attributes("=IIIIQQQQIII", program_fd, 0, ATTACH_UPROBE_MULTI, 0, *addresses, count, flags, pid),
+        _attributes("=IIIIQQQQIII", program_fd, 0, ATTACH_UPROBE_MULTI, 0, *addresses, count, flags, max(0, pid)),
     )
 
 
@@ -124,8 +132,9 @@ def link_perf_event(program_fd: int, event_fd: int, cookie: int) -> int:
 def open_uprobe(path: str, offset: int, *, pid: int, is_return: bool, reference_counter: int = 0) -> int:
     """A perf event at one instruction; `reference_counter` is the file offset of a USDT semaphore."""
     name = ctypes.create_string_buffer(os.fsencode(path))
+    cpu = 0 if pid == EVERY_PROCESS else -1  # the kernel wants one named; programs run on all of them
     config = (_RETURN_FLAG if is_return else 0) | reference_counter << 32
-    return _perf_event(_uprobe_type(), config, ctypes.addressof(name), offset, pid=pid, cpu=-1)
+    return _perf_event(_uprobe_type(), config, ctypes.addressof(name), offset, pid=pid, cpu=cpu)
 
 
 def open_software_event(config: int, *, cpu: int) -> int:

@@ -86,6 +86,7 @@ DELETES = tuple(f"_Zd{kind}Pv{form}" for kind in "la" for form in _DELETE_FORMS)
 _DELETE_IS_FREE = ("libstdc++.so", "libc++.so", "libc++abi.so")
 
 _SYMBOLS = tuple(ALLOCATORS)
+_MOST_CODE_BYTES = (1 << 24) - 1
 LEAVES = tuple(dict.fromkeys(allocator.leaf for allocator in ALLOCATORS.values()))
 
 
@@ -104,13 +105,14 @@ class Site:
 
     @property
     def cookie(self) -> int:
-        """What malloc.c reads of a call: leaf and argument positions."""
+        """What malloc.c reads of a call: leaf, argument positions, and how long the function's code is."""
         if self.allocator is None:
             return 0
         known = self.allocator
         positions = known.size << 8 | known.factor << 12 | known.block << 16 | known.result << 20
         symbol = _SYMBOLS.index(self.symbol) << 24
-        return LEAVES.index(known.leaf) | positions | symbol | bool(self.rets) << 32
+        is_left_by_ret, code_bytes = bool(self.rets) << 32, min(len(self.span), _MOST_CODE_BYTES) << 40
+        return LEAVES.index(known.leaf) | positions | symbol | is_left_by_ret | code_bytes
 
     @property
     def is_wrapper(self) -> bool:

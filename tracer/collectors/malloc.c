@@ -29,7 +29,8 @@
 #define BLOCK_ARGUMENT(cookie) (((u32)(cookie) >> 16) & 0xf)
 #define RESULT_ARGUMENT(cookie) (((u32)(cookie) >> 20) & 0xf)
 #define SYMBOL(cookie) (((u32)(cookie) >> 24) & 0xff)
-#define IS_LEFT_BY_RET(cookie) ((u32)((cookie) >> 32))
+#define IS_LEFT_BY_RET(cookie) ((u32)((cookie) >> 32) & 1)
+#define CODE_BYTES(cookie) ((cookie) >> 40)
 
 #define OVERFLOW (~0ULL)
 
@@ -65,6 +66,8 @@ struct wrapper {
   u32 function;
   u32 symbol;
   u32 has_bytes; /* else those count that it asks for */
+  u64 code; /* where its probe is, near its start */
+  u64 code_bytes;
 };
 
 struct totals {
@@ -79,7 +82,7 @@ BPF_TABLE("hash", u64, struct call, calls, MAX_CALLS);
 /* The last wrapper that each thread entered. What is read was written just before by the same thread, so an LRU
  * map loses nothing here. */
 BPF_TABLE("lru_hash", u64, struct wrapper, wrappers, MAX_CALLS);
-/* Live blocks by address. Full: the block counts as freed at once, and as allocation_map_full. Never an LRU map: that
+/* Live blocks by own_address. Full: the block counts as freed at once, and as allocation_map_full. Never an LRU map: that
  * would drop live blocks in silence. */
 BPF_TABLE("hash", u64, struct block, blocks, MAX_BLOCKS);
 /* One entry a stack, and one for key 0. It is as large as the stack map and one more, so it is never full first. */
@@ -152,6 +155,13 @@ static __always_inline bool is_inside(struct pt_regs *context, struct call *oute
   return context->sp < outer->sp || outer->symbol != SYMBOL(cookie);
 }
 
+/* Where the processes are several, IN_WRAPPER can't be told before: each has the function at another address. */
+static __always_inline bool is_in_last_wrapper(u64 address) {
+  u64 thread = bpf_get_current_pid_tgid();
+  struct wrapper *last = wrappers.lookup(&thread);
+  return last && address - last->code < last->code_bytes;
+}
+
 int on_enter_wrapper(struct pt_regs *context) {
   if (!is_recorded())
     return 0;
@@ -168,6 +178,8 @@ int on_enter_wrapper(struct pt_regs *context) {
   entered.has_bytes = SIZE_ARGUMENT(cookie) != 0;
   entered.function = FUNCTION(cookie);
   entered.symbol = SYMBOL(cookie);
+  entered.code = context->ip;
+  entered.code_bytes = CODE_BYTES(cookie);
   wrappers.update(&thread, &entered);
   return 0;
 }
@@ -205,7 +217,8 @@ static __always_inline void note_inner_size(struct pt_regs *context, struct call
 }
 
 static __always_inline void restore_block(struct call *call) {
-  if (call->has_block && blocks.update(&call->argument, &call->block)) {
+  u64 key = own_address(call->argument);
+  if (call->has_block && blocks.update(&key, &call->block)) {
     count(COUNT_ALLOCATION_MAP_FULL);
     add_freed(call->block.stack, call->block.bytes);
   }
@@ -233,12 +246,13 @@ int on_enter(struct pt_regs *context) {
   call.bytes = requested_bytes(context, cookie);
   call.argument = argument(context, BLOCK_ARGUMENT(cookie));
   if (call.argument) {
-    struct block *block = blocks.lookup(&call.argument);
+    u64 key = own_address(call.argument);
+    struct block *block = blocks.lookup(&key);
     if (block) {
       call.has_block = 1;
       call.block = *block;
       /* Now, not at the return: by then another thread may have been given this address. */
-      blocks.delete(&call.argument);
+      blocks.delete(&key);
     }
   } else if (RESULT_ARGUMENT(cookie)) {
     call.argument = argument(context, RESULT_ARGUMENT(cookie));
@@ -311,11 +325,12 @@ static __always_inline u64 key_of_call(struct pt_regs *context, struct call *cal
 /* A block that we believed to live at an address which the allocator has just given out: it was freed by a function that
  * we don't know. */
 static __always_inline void forget(u64 address) {
-  struct block *forgotten = blocks.lookup(&address);
+  u64 key = own_address(address);
+  struct block *forgotten = blocks.lookup(&key);
   if (!forgotten)
     return;
   add_freed(forgotten->stack, forgotten->bytes);
-  blocks.delete(&address);
+  blocks.delete(&key);
 }
 
 static __always_inline void finish(struct pt_regs *context, struct call *finished) {
@@ -335,10 +350,11 @@ static __always_inline void finish(struct pt_regs *context, struct call *finishe
   count(COUNT_EVENTS);
   struct block block = {.bytes = call.bytes, .stack = key_of_call(context, &call), .born_ns = bpf_ktime_get_ns()};
   add_allocated(block.stack, block.bytes);
-  struct block *forgotten = blocks.lookup(&address);
+  u64 key = own_address(address);
+  struct block *forgotten = blocks.lookup(&key);
   if (forgotten)
     add_freed(forgotten->stack, forgotten->bytes); /* freed by a function that we don't know */
-  if (blocks.update(&address, &block)) {
+  if (blocks.update(&key, &block)) {
     count(COUNT_ALLOCATION_MAP_FULL);
     add_freed(block.stack, block.bytes);
   }
@@ -366,11 +382,12 @@ int on_free(struct pt_regs *context) {
   u64 address = context->di;
   if (!address || !is_recorded())
     return 0;
-  struct block *live = blocks.lookup(&address);
+  u64 key = own_address(address);
+  struct block *live = blocks.lookup(&key);
   if (!live)
     return 0; /* from before the recording, or given back twice by the C library's own thread cache */
   struct block block = *live;
-  if (blocks.delete(&address))
+  if (blocks.delete(&key))
     return 0;
   count(COUNT_EVENTS);
   add_freed(block.stack, block.bytes);

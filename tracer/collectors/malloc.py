@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,43 +16,47 @@ from tracer.collectors.collector import Probe
 from tracer.collectors.errors import CollectorError
 from tracer.collectors.malloc_probes import AllocatorProbes
 from tracer.collectors.options import option
+from tracer.collectors.processes import Processes
 from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, KernelStacks, RawStack, call_sites
-from tracer.process.address_space import AddressSpace
-from tracer.process.target import Target
 from tracer.protocol import RunSpec
 
 COUNTERS = (
     "events", "refused", "abandoned", "failed_stack", "stack_map_full", "allocation_map_full", "call_map_full",
 )  # fmt: skip
 _HOT = {"malloc", "calloc", "realloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdlPvm"}  # called often as a rule
+# Of malloc.c; where there are several processes, each has its functions somewhere else.
+IN_LAST_WRAPPER = "is_in_last_wrapper(address)"
 _OPERATOR_NEW_FRAMES = 4  # of forms that call each other and keep frame pointers, and one for their caller
-_SOURCES = (HERE / "target.h", HERE / "stacks.h", Path(__file__).with_suffix(".c"))
+_SOURCES = (HERE / "target.h", HERE / "images.h", HERE / "stacks.h", Path(__file__).with_suffix(".c"))
 
 
 class MallocCollector:
-    def __init__(self, spec: RunSpec, target: Target, space: AddressSpace) -> None:
-        self._pid = target.pid
+    def __init__(self, spec: RunSpec, processes: Processes) -> None:
         self._options = BlockOptions.of(spec.options)
         self._nothing_live = Live(0, 0, (0,) * len(self._options.band_names))
-        found = list(sites(space))
+        by_pid = _sites_by_pid(processes)
+        found = [site for placed in by_pid.values() for site in placed]
         if not any(site.allocator for site in found):
             raise CollectorError(
-                f"no allocator function was found in process {target.pid} ({target.command}): "
+                f"no allocator function was found in process {processes.first.pid} ({processes.first.command}): "
                 "its program may be linked statically and stripped of symbols"
             )
         self._program = Program(
-            _SOURCES, defines=_defines(spec, target.pid, found), counters=COUNTERS,
+            _SOURCES, defines=_defines(spec, processes, found), counters=COUNTERS,
             multi_links=None if option(spec, "multi_links") else False,
         )  # fmt: skip
-        self._placed = AllocatorProbes(self._program, target.pid)
+        self._placed = [AllocatorProbes(self._program, pid) for pid in by_pid]
         try:
-            self._placed.attach(found)
+            processes.watch(self._program)
+            for placed, own in zip(self._placed, by_pid.values(), strict=True):
+                placed.attach(own)
         except BaseException:
             self._program.close()
             raise
         self._stacks = KernelStacks(self._program.map("stacks"), stack_at_return)
         self._allocator = _used_allocator(found)
-        self._unreachable = without_probe_path(space)
+        self._unreachable = sorted({path for _, space in processes.probed for path in without_probe_path(space)})
+        self._probes_all = processes.follows_children
 
     def begin(self) -> None:
         self._program.begin()
@@ -80,7 +85,7 @@ class MallocCollector:
         return live_by_stack(self._program.map("blocks").values(), self._options, now_ns)
 
     def probes(self) -> list[Probe]:
-        return self._placed.probes
+        return list(dict.fromkeys(probe for placed in self._placed for probe in placed.probes))
 
     def facts(self) -> dict[str, object]:
         filters = self._options.filters()
@@ -95,9 +100,11 @@ class MallocCollector:
     def _notes(self) -> Iterator[str]:
         if abandoned := self.counters()["abandoned"]:
             yield f"{abandoned:,} allocator calls were left by an exception or a longjmp and are not counted."
-        stepped = {probe.symbol for probe in self._placed.probes if probe.kind == "single-step"}
+        stepped = {probe.symbol for probe in self.probes() if probe.kind == "single-step"}
         if dear := sorted(stepped & _HOT):
             yield f"No cheap place for a probe in {', '.join(dear)}: each call costs about 10 µs more."
+        if self._probes_all:
+            yield "Other processes with these files pass the probes as well: an allocator call costs them about 1 µs."
         if self._unreachable:
             yield f"Deleted or replaced since they were mapped, so not probed: {', '.join(self._unreachable)}."
 
@@ -111,15 +118,33 @@ def stack_at_return(raw: RawStack) -> CapturedStack:
     if raw.top:
         inner = frames[:_OPERATOR_NEW_FRAMES]
         frames = (raw.top, *frames[(inner.index(raw.top) if raw.top in inner else 0) + 1 :])
-    return CapturedStack(call_sites(frames), LEAVES[raw.function], is_truncated=raw.is_truncated)
+    return CapturedStack(call_sites(frames), LEAVES[raw.function], is_truncated=raw.is_truncated, image=raw.image)
 
 
-def _defines(spec: RunSpec, pid: int, found: list[Site]) -> dict[str, int | str]:
+def _sites_by_pid(processes: Processes) -> dict[int, list[Site]]:
+    """Where probes go for each process; one file is probed once where the probes are for all of them."""
+    by_pid: defaultdict[int, list[Site]] = defaultdict(list)
+    seen: set[tuple[int, int, int, int]] = set()
+    for pid, space in processes.probed:
+        for site in sites(space):
+            place = (pid, *_file_at(site.path), site.start)
+            if place not in seen:
+                seen.add(place)
+                by_pid[pid].append(site)
+    return by_pid
+
+
+def _file_at(path: str) -> tuple[int, int]:
+    status = Path(path).stat()
+    return status.st_dev, status.st_ino
+
+
+def _defines(spec: RunSpec, processes: Processes, found: list[Site]) -> dict[str, int | str]:
     wrappers = [site for site in found if site.is_wrapper]
     return {
-        "TARGET_TGID": pid,
+        **processes.defines(),
         "HAS_OPERATOR_NEW": int(any(site.allocator and site.allocator.is_new for site in wrappers)),
-        "IN_WRAPPER(address)": _is_in([site.span for site in wrappers]),
+        "IN_WRAPPER(address)": _is_in([site.span for site in wrappers]) if processes.is_single else IN_LAST_WRAPPER,
         "IS_WANTED(bytes)": _is_wanted(BlockOptions.of(spec.options)),
         "MAX_FRAMES": MAX_FRAMES,
         "MAX_STACKS": option(spec, "max_stacks"),

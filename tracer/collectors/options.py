@@ -24,6 +24,8 @@ OPTIONS: dict[str, Bounds] = {
     "max_calls": Bounds(16_384, 16, 131_072),  # threads inside a traced call
     "ring_pages": Bounds(4096, 8, 16_384),  # of 4 kB
     "unwinds_a_second": Bounds(2000, 10, 100_000),  # of faults; each takes 0.1 ms outside of the process
+    "follow_children": Bounds(0, 0, 1),
+    "by_process": Bounds(0, 0, 1),  # 1: a frame for the process at the root of each stack
     "multi_links": Bounds(1, 0, 1),  # 0: one perf event a probe, as on kernels before 6.6
 }
 

@@ -31,8 +31,9 @@ struct verdict {
 /* tracer/collectors/page_faults.py reads it. */
 struct fault_event {
   u64 walk;
-  u32 is_major;
-  u32 stack_bytes;
+  u16 is_major;
+  u16 stack_bytes;
+  u32 image;
   u64 registers[REGISTERS]; /* in the order of the DWARF numbers of x86_64 */
   u8 stack[STACK_BYTES];
 };
@@ -51,11 +52,11 @@ struct second {
 /* Faults by the key of their walk. Not full before the stack map is. */
 BPF_TABLE("hash", u64, struct totals, totals, MAX_STACKS + 1);
 BPF_TABLE("hash", u64, struct verdict, verdicts, MAX_STACKS + 1);
-/* How to leave a function that keeps no frame pointer, by an address in it. Full: walks stay wrong there. */
+/* How to leave a function that keeps no frame pointer, by an address in it (own_address). Full: walks stay wrong there. */
 BPF_TABLE("hash", u64, struct step, steps, MAX_STACKS);
-/* Instructions from which no walk is right. */
+/* Instructions from which no walk is right, as own_address. */
 BPF_TABLE("hash", u64, u32, unwalkable, MAX_STACKS);
-/* Faults over the budget, by their instruction; those for which there is no room, under 0. */
+/* Faults over the budget, by their instruction as own_address; those for which there is no room, under 0. */
 BPF_TABLE("hash", u64, struct totals, callerless, MAX_STACKS);
 BPF_TABLE("array", u32, struct totals, placeless, 1);
 BPF_TABLE("array", u32, struct second, seconds, 1);
@@ -91,11 +92,14 @@ static __always_inline u64 walk_key(struct pt_regs *user) {
   if (!stack)
     return 0;
   u64 address = user->ip, sp = user->sp, bp = user->bp;
-  u64 top = steps.lookup(&address) ? 0 : top_of_stack(user);
+  u32 image = current_image();
+  u64 place_in_code = in_image(image, address);
+  u64 top = steps.lookup(&place_in_code) ? 0 : top_of_stack(user);
   u64 key = mixed(begin_stack(stack, 0, top), address);
   stack->frames[0] = address;
   for (u32 i = 1; i < MAX_FRAMES; i++) {
-    struct step *step = steps.lookup(&address);
+    place_in_code = in_image(image, address);
+    struct step *step = steps.lookup(&place_in_code);
     u64 place = step ? sp + step->return_address : bp + 8;
     u64 frame[2] = {}; /* the caller's frame pointer and the return address, side by side if there is a frame */
     if (place < sp || bpf_probe_read_user(frame, sizeof(frame), (void *)(place - 8)) || !frame[1])
@@ -146,6 +150,7 @@ static __always_inline bool send_copy(struct pt_regs *user, u64 walk, u32 is_maj
     return false;
   event->walk = walk;
   event->is_major = is_major;
+  event->image = current_image();
   copy_registers(event->registers, user);
   event->stack_bytes = copy_stack(event->stack, user->sp);
   events.ringbuf_submit(event, 0);
@@ -157,7 +162,7 @@ static __always_inline void on_fault(u32 is_major) {
   struct totals no_faults = {};
   struct verdict unjudged = {};
   struct verdict *verdict = NULL;
-  u64 instruction = user->ip, walk = 0;
+  u64 instruction = own_address(user->ip), walk = 0;
   count(COUNT_EVENTS);
   if (!unwalkable.lookup(&instruction))
     walk = walk_key(user);

@@ -3,38 +3,46 @@
 from __future__ import annotations
 
 import struct
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tracer.bpf.program import HERE, KernelIds, Program
 from tracer.collectors.collector import Probe
-from tracer.collectors.copied_stacks import REGISTERS, STACK_BYTES, CopiedStacks
+from tracer.collectors.copied_stacks import REGISTERS, STACK_BYTES, CopiesByImage
 from tracer.collectors.options import option
-from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, StackMap
+from tracer.collectors.processes import Processes
+from tracer.collectors.stacks import MAX_FRAMES, NO_IMAGE, CapturedStack, StackMap
 from tracer.collectors.steps import Step
 from tracer.collectors.walks import stack_of_walk
-from tracer.process.address_space import AddressSpace
-from tracer.process.target import Target
 from tracer.process.unwinder import INSTRUCTION_POINTER
 from tracer.protocol import RunSpec
 
 COUNTERS = ("events", "failed_stack", "stack_map_full")
-_SOURCES = (HERE / "target.h", HERE / "stacks.h", HERE / "copied_stack.h", Path(__file__).with_suffix(".c"))
+_SOURCES = (
+    HERE / "target.h",
+    HERE / "images.h",
+    HERE / "stacks.h",
+    HERE / "copied_stack.h",
+    Path(__file__).with_suffix(".c"),
+)
+_IMAGE_SHIFT = 48  # as in images.h
 _MINOR, _MAJOR = 5, 6  # PERF_COUNT_SW_PAGE_FAULTS_MIN, …_MAJ
-_HEAD = struct.Struct("=QII")
+_HEAD = struct.Struct("=QHHI")
 _RIGHT, _WRONG = struct.pack("=IIQ", 1, 0, 1), struct.pack("=IIQ", 0, 1, 1)
 
 
 class PageFaultCollector:
-    def __init__(self, spec: RunSpec, target: Target, space: AddressSpace) -> None:
+    def __init__(self, spec: RunSpec, processes: Processes) -> None:
         self._budget = option(spec, "unwinds_a_second")
-        self._program = Program(_SOURCES, defines=_defines(spec, target.pid), counters=COUNTERS)
+        self._program = Program(_SOURCES, defines=_defines(spec, processes), counters=COUNTERS)
         self._walks = StackMap(self._program.map("stacks"))
-        self._copies = CopiedStacks(target.pid, space)
+        self._copies = CopiesByImage(processes)
         self._stack_by_walk: dict[int, CapturedStack | None] = {0: None}  # None: the walk was wrong
-        self._steps: dict[int, Step] = {}
+        self._steps: defaultdict[int, dict[int, Step]] = defaultdict(dict)  # by image and address
         self._unwound: dict[CapturedStack, list[int]] = {}
         try:
+            processes.watch(self._program)
             self._program.open_ring("events")
             self._program.attach_software_event("on_minor_fault", _MINOR)
             self._program.attach_software_event("on_major_fault", _MAJOR)
@@ -61,9 +69,9 @@ class PageFaultCollector:
         for key, sums in self._program.map("totals").entries():
             yield self._stack_of(int.from_bytes(key, "little")), struct.unpack("=2Q", sums)
         for key, sums in self._program.map("callerless").entries():
-            yield _callerless(int.from_bytes(key, "little")), struct.unpack("=2Q", sums)
+            yield _callerless(*_place(int.from_bytes(key, "little"))), struct.unpack("=2Q", sums)
         for _, sums in self._program.map("placeless").entries():
-            yield _callerless(), struct.unpack("=2Q", sums)
+            yield _callerless(NO_IMAGE), struct.unpack("=2Q", sums)
 
     def probes(self) -> list[Probe]:
         return [Probe("kernel", f"page-faults-{kind}", 0, "perf event") for kind in ("minor", "major")]
@@ -99,17 +107,17 @@ class PageFaultCollector:
         return [*first.values(), *rest]
 
     def _add(self, record: bytes) -> None:
-        walk, is_major, stack_bytes = _HEAD.unpack_from(record)
-        stack = self._stack_by_walk.get(walk) or self._stack(walk, record, stack_bytes)
+        walk, is_major, stack_bytes, image = _HEAD.unpack_from(record)
+        stack = self._stack_by_walk.get(walk) or self._stack(walk, image, record, stack_bytes)
         self._unwound.setdefault(stack, [0, 0])[is_major] += 1
 
-    def _stack(self, walk: int, record: bytes, stack_bytes: int) -> CapturedStack:
+    def _stack(self, walk: int, image: int, record: bytes, stack_bytes: int) -> CapturedStack:
         registers = REGISTERS.unpack_from(record, _HEAD.size)
         start = _HEAD.size + REGISTERS.size
         copy = record[start : start + stack_bytes]
-        stack = self._copies.captured(registers, copy)
+        stack = self._copies[image].captured(registers, copy)
         if walk not in self._stack_by_walk and not self._is_right(walk, stack):
-            self._teach(registers, copy, is_lost=stack.is_broken)
+            self._teach(image, registers, copy, is_lost=stack.is_broken)
         return self._stack_by_walk[walk] or stack
 
     def _is_right(self, key: int, unwound: CapturedStack) -> bool:
@@ -118,14 +126,15 @@ class PageFaultCollector:
         self._program.map("verdicts").try_update(struct.pack("=Q", key), _RIGHT if stack else _WRONG)
         return stack is not None
 
-    def _teach(self, registers: Sequence[int], copy: bytes, *, is_lost: bool) -> None:
+    def _teach(self, image: int, registers: Sequence[int], copy: bytes, *, is_lost: bool) -> None:
         """Let later walks from there find their way, or not begin where there is none to find."""
-        steps = self._copies.missing_steps(registers, copy, self._steps)
-        self._steps.update(steps)
+        known = self._steps[image]
+        steps = self._copies[image].missing_steps(registers, copy, known)
+        known.update(steps)
         for address, step in steps.items():
-            self._program.map("steps").try_update(struct.pack("=Q", address), step.pack())
+            self._program.map("steps").try_update(_place_key(image, address), step.pack())
         if is_lost:
-            instruction = struct.pack("=Q", registers[INSTRUCTION_POINTER])
+            instruction = _place_key(image, registers[INSTRUCTION_POINTER])
             self._program.map("unwalkable").try_update(instruction, struct.pack("=I", 1))
 
     def _stack_of(self, key: int) -> CapturedStack:
@@ -134,16 +143,25 @@ class PageFaultCollector:
         if known:
             return known
         walk = self._walks.lookup(key)
-        return _callerless(*walk.frames[:1]) if walk else _callerless()
+        return _callerless(walk.image, *walk.frames[:1]) if walk else _callerless(NO_IMAGE)
 
 
-def _callerless(*instruction: int) -> CapturedStack:
-    return CapturedStack(instruction, is_callerless=True)
+def _callerless(image: int, *instruction: int) -> CapturedStack:
+    return CapturedStack(instruction, is_callerless=True, image=image)
 
 
-def _defines(spec: RunSpec, pid: int) -> dict[str, int]:
+def _place_key(image: int, address: int) -> bytes:
+    """own_address of images.h."""
+    return struct.pack("=Q", image << _IMAGE_SHIFT | address)
+
+
+def _place(key: int) -> tuple[int, int]:
+    return divmod(key, 1 << _IMAGE_SHIFT)
+
+
+def _defines(spec: RunSpec, processes: Processes) -> dict[str, int]:
     return {
-        "TARGET_TGID": pid,
+        **processes.defines(),
         "MAX_FRAMES": MAX_FRAMES,
         "MAX_STACKS": option(spec, "max_stacks"),
         "RING_PAGES": option(spec, "ring_pages"),

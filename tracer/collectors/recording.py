@@ -7,6 +7,7 @@ import time
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from typing import cast
 
 from tracer.bpf.errors import BpfError
 from tracer.bpf.program import KernelIds
@@ -15,11 +16,10 @@ from tracer.collectors.collector import Collector, lost
 from tracer.collectors.errors import CollectorError
 from tracer.collectors.naming import Naming
 from tracer.collectors.options import check_options
-from tracer.process.address_space import AddressSpace
-from tracer.process.target import Target, TargetError
+from tracer.collectors.processes import Processes
+from tracer.process.target import TargetError
 from tracer.profile.model import Profile
 from tracer.protocol import RunSpec, value_types_of
-from tracer.symbols.cache import SymbolCache
 
 _REFRESH_EVERY_S = 0.5  # what is mapped and gone between two looks keeps no names
 _REFRESH_SHARE = 0.05  # of the time, at most: reading the maps also holds up a target that maps
@@ -38,11 +38,12 @@ class Progress:
 class Recording:
     """Attaches when entered, and counts from then on; `close` leaves no probe."""
 
-    def __init__(self, spec: RunSpec) -> None:
+    def __init__(self, spec: RunSpec, *, own_root: int) -> None:
         if spec.collector not in registry.MODULES:
             raise CollectorError(f"unknown collector {spec.collector!r}, there is {', '.join(registry.MODULES)}")
         check_options(spec)
         self.spec = spec
+        self._own_root = own_root
         self.value_types = value_types_of(spec.collector, spec.options)
         self._resources = ExitStack()
 
@@ -64,12 +65,13 @@ class Recording:
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             self._refresh()
-            if self._target.has_exited():
+            if self._processes.has_exited():
                 break
-            if self._collector.poll(max(1, int(min(left, _SLICE_S) * 1000))) is None:
-                self._target.exits_within(min(left, _SLICE_S))
+            slice_s = min(left, _SLICE_S, self._processes.longest_wait_s)
+            if self._collector.poll(max(1, int(slice_s * 1000))) is None:
+                self._processes.await_exit(slice_s)
         self._drain()
-        return not self._target.has_exited()
+        return not self._processes.has_exited()
 
     def progress(self) -> Progress:
         counters = self._collector.counters()
@@ -78,9 +80,9 @@ class Recording:
     def snapshot(self) -> Profile:
         """Stacks root first, values since the recording began."""
         self._drain()
-        self._space.refresh()
+        self._processes.refresh()
         profile = Profile(self.value_types)
-        naming = Naming(self._space)
+        naming = Naming(self._processes)
         for stack, values in self._collector.values():
             if any(values):
                 profile.add(naming.frames(stack), values)
@@ -98,15 +100,12 @@ class Recording:
             raise CollectorError(str(error)) from error
 
     def _attach(self) -> None:
-        spec = self.spec
-        self._target = Target(spec.pid, start_time=spec.start_time)
-        self._resources.callback(self._target.close)
-        self._space = AddressSpace(self._target, SymbolCache())
-        self._resources.callback(self._space.close)
-        self._collector: Collector = registry.open_collector(spec, self._target, self._space)
+        self._processes = Processes(self.spec, own_root=self._own_root)
+        self._resources.callback(self._processes.close)
+        self._collector: Collector = registry.open_collector(self.spec, self._processes)
         self._resources.callback(self._collector.close)
-        if self._target.has_exited():
-            raise CollectorError(f"process {spec.pid} exited while the probes were being placed")
+        if self._processes.has_exited():
+            raise CollectorError(f"process {self._processes.first.pid} exited while the probes were being placed")
         self._collector.begin()
         self._began = time.monotonic()
         self._refresh_due = self._began + _REFRESH_EVERY_S
@@ -114,8 +113,9 @@ class Recording:
 
     def _refresh(self) -> None:
         began = time.monotonic()
+        self._processes.look()
         if began >= self._refresh_due:
-            self._space.refresh()
+            self._processes.refresh()
             ended = time.monotonic()
             self._refresh_due = ended + max(_REFRESH_EVERY_S, (ended - began) / _REFRESH_SHARE)
 
@@ -129,8 +129,8 @@ class Recording:
         progress = self.progress()
         return {
             "collector": self.spec.collector,
-            "pid": self.spec.pid,
-            "command": self._target.command,
+            "pid": self._processes.first.pid,
+            "command": self._processes.first.command,
             "host": platform.node(),
             "started_at": self._began_at.isoformat(timespec="milliseconds"),
             "elapsed_s": round(time.monotonic() - self._began, 3),
@@ -141,5 +141,10 @@ class Recording:
             "unresolved_frames": naming.unresolved_frames,
             "frames": naming.frame_count,
             "probes": [asdict(probe) for probe in self._collector.probes()],
-            **self._collector.facts(),
+            **self._facts(),
         }
+
+    def _facts(self) -> dict[str, object]:
+        facts = {**self._processes.facts(), **self._collector.facts()}
+        notes = [*self._processes.notes(), *cast("list[str]", facts.get("notes", []))]
+        return {**facts, **({"notes": notes} if notes else {})}

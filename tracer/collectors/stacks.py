@@ -12,6 +12,7 @@ from tracer.bpf.maps import Map
 
 MAX_FRAMES = 127  # the kernel's default limit of a user stack, sysctl kernel.perf_event_max_stack
 LOST_KEY = 0  # of events whose stack had no room
+NO_IMAGE = -1  # of stacks that may be of any process
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +24,10 @@ class CapturedStack:
     is_truncated: bool = False
     is_broken: bool = False  # unwinding ended before the root
     is_callerless: bool = False  # not unwound: the addresses are the leaf's alone
+    image: int = 0  # in which the addresses mean something; 0 where there is one process
 
 
-LOST_STACK = CapturedStack(())
+LOST_STACK = CapturedStack((), image=NO_IMAGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ class RawStack:
     function: int
     top: int
     frames: tuple[int, ...]
+    image: int = 0
 
     @property
     def is_truncated(self) -> bool:
@@ -71,8 +74,8 @@ class KernelStacks:
 
 
 def _parsed(raw: bytes) -> RawStack:
-    count, function, top = struct.unpack_from("=IIQ", raw)
-    return RawStack(function, top, struct.unpack_from(f"={count}Q", raw, 16))
+    count, function, image, top = struct.unpack_from("=IHHQ", raw)
+    return RawStack(function, top, struct.unpack_from(f"={count}Q", raw, 16), image)
 
 
 def call_sites(frames: Iterable[int]) -> tuple[int, ...]:

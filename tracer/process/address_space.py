@@ -5,11 +5,12 @@ from __future__ import annotations
 import bisect
 import os
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from tracer.process.maps import Mapping, executable_mappings, parse_maps
-from tracer.process.target import Target
 from tracer.symbols.cache import SymbolCache
 from tracer.symbols.elf import ElfError, ElfFile
 
@@ -34,10 +35,17 @@ class Module:
     fd: int
 
 
+class Process(Protocol):
+    @property
+    def directory(self) -> Path:
+        """In /proc."""
+        ...
+
+
 class AddressSpace:
     """Executable mappings of one process; `refresh` adds what was mapped since."""
 
-    def __init__(self, target: Target, symbols: SymbolCache) -> None:
+    def __init__(self, target: Process, symbols: SymbolCache) -> None:
         self._target = target
         self._symbols = symbols
         self._maps_text = ""
@@ -47,6 +55,20 @@ class AddressSpace:
         self._fd_by_file: dict[tuple[int, int, int], int] = {}
         self._name_by_address: dict[int, Name] = {}
         self.refresh()
+
+    def of_another(self, process: Process, *, is_forked: bool) -> AddressSpace:
+        """Another process's, not read yet: a forked child begins with these mappings, all others with none.
+
+        Symbols and open files are shared, so that many processes of one program open it once; the first of them to be
+        closed closes the files of all.
+        """
+        other = copy(self)
+        other._target = process
+        other._maps_text = self._maps_text if is_forked else ""
+        other._mappings = list(self._mappings) if is_forked else []
+        other._starts = list(self._starts) if is_forked else []
+        other._name_by_address = dict(self._name_by_address) if is_forked else {}
+        return other
 
     def refresh(self) -> bool:
         """Read the maps again; True if executable ones changed. After the exit the last state stays."""

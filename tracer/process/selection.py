@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from tracer.process.cgroups import container_of, directories_of, is_in_unit, memberships, pids_in
 from tracer.process.namespaces import elsewhere
-from tracer.process.target import PROC, Status, TargetError, parse_status, read_status, refuse_untraceable
+from tracer.process.target import PROC, Target, TargetError, parse_status, read_status, refuse_untraceable
 from tracer.selector import MAX_SELECTED, Selector
 
 _DELETED = " (deleted)"
@@ -23,14 +24,18 @@ class Found:
     start_time: int
     command: str
 
+    @property
+    def directory(self) -> Path:
+        return PROC / str(self.pid)
 
-def select(selector: Selector, *, own_root: int) -> list[Found]:
+
+def select(selector: Selector, *, own_root: int = 0) -> list[Found]:
     """By rising pid, 1 to MAX_SELECTED; TargetError says why there is nothing to record.
 
-    The process `own_root` and those that it started are memflame's: left out, or refused if chosen by their pids.
+    Memflame's own processes are left out, or refused if chosen by their pids.
     """
     found = _by_pids(selector) if selector.kind == "pids" else list(_matching(selector))
-    own = descendants([own_root])
+    own = own_pids(own_root)
     if selector.kind == "pids" and (refused := [known.pid for known in found if known.pid in own]):
         raise TargetError(f"process {refused[0]} is memflame's own, which does not record itself")
     found = [known for known in found if known.pid not in own]
@@ -39,6 +44,11 @@ def select(selector: Selector, *, own_root: int) -> list[Found]:
     if len(found) > MAX_SELECTED:
         raise TargetError(f"{len(found)} processes are {selector.words}, the limit of a run is {MAX_SELECTED}")
     return found
+
+
+def own_pids(own_root: int = 0) -> set[int]:
+    """This process, or an agent with all that it started: recording those would record the recording."""
+    return descendants([own_root]) if own_root else {os.getpid()}
 
 
 def descendants(roots: Iterable[int]) -> set[int]:
@@ -74,17 +84,16 @@ def found_at(pid: int) -> Found | None:
 def _by_pids(selector: Selector) -> list[Found]:
     found: list[Found] = []
     for pid, start_time in sorted(selector.pids.items()):
-        status = _status(pid)
-        refuse_untraceable(pid, status, start_time)
-        found.append(Found(pid, status.start_time, status.command))
+        with closing(_target(pid, start_time)) as target:
+            found.append(Found(pid, target.start_time, target.command))
     return found
 
 
-def _status(pid: int) -> Status:
+def _target(pid: int, start_time: int) -> Target:
     try:
-        return read_status(pid)
+        return Target(pid, start_time=start_time)
     except TargetError as error:
-        known = elsewhere(pid)
+        known = "" if (PROC / str(pid)).exists() else elsewhere(pid)
         raise TargetError(f"{error}; {known}" if known else str(error)) from None
 
 
