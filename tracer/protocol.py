@@ -146,7 +146,6 @@ CAPTURE_KEYS = (
     "pid",  # of the first process
     "command",
     "pids",  # [{"pid": …, "start_time": …, "command": …}]: all processes, where there are several
-    "selected",  # RunSpec.target
     "host",
     "started_at",  # of the target; started_at: run start, ISO 8601 UTC
     "elapsed_s",  # from "attached" to this snapshot

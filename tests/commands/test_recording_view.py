@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 
 from tracer.collectors import Progress
-from tracer.commands.recording_view import amount, events_text, summary_text, view_of
+from tracer.commands.recording_view import amount, attached_text, events_text, summary_text, view_of
 from tracer.profile.model import Profile
 from tracer.protocol import COLLECTORS, RunSpec
 
@@ -60,3 +61,10 @@ def test_the_summary_tells_of_losses_and_cut_stacks():
     assert "7  events lost: the ring buffer was full" in text
     assert "2  stacks without their root: they had" in text
     assert "3  stacks without their root: unwinding broke off" in text
+
+
+def test_several_processes_and_their_children_are_told_by_their_numbers():
+    several = replace(SPEC, target="pids:42@7,43", options={"follow_children": 1})
+
+    assert attached_text(SPEC) == "attached to 42, recording brk for 10 s"
+    assert attached_text(several) == "attached to 2 processes (42, 43) and their children, recording brk for 10 s"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
+import os
+import subprocess
+from pathlib import Path
 
 import pytest
 
 from tracer.collectors import CollectorError, start
+from tracer.process.cgroups import directories_of, pids_in
 from tracer.process.selection import descendants
 from tracer.protocol import RunSpec
-from tracer.selector import Selector
 
 PAGE = 4096
 
@@ -24,12 +26,8 @@ OF_ITS_CHILDREN = {
 }
 
 
-def of_pids(*workloads):
-    return str(Selector.of_pids([(workload.pid, 0) for workload in workloads]))
-
-
-def recording(target, collector, **options):
-    return start(RunSpec("r-test", collector, target=target, options=options))
+def recording_by(target, collector="malloc"):
+    return start(RunSpec("r-test", collector, target=target))
 
 
 @pytest.fixture(scope="module")
@@ -109,42 +107,10 @@ def test_children_that_were_there_before_are_recorded_too(launch, recording_of, 
     workload.exit()
 
 
-@pytest.fixture(scope="module")
-def pair(launch, by_function):
-    """Two processes of one program, of which one does its work twice as the other has ended."""
-    first, second = launch("leaky"), launch("allocations")
-    with recording(of_pids(first, second), "malloc") as running:
-        first.work()
-        second.work()
-        recorded = by_function(running.snapshot())
-    return first, second, recorded
-
-
-def test_two_processes_are_one_graph(pair):
-    first, second, recorded = pair
-
-    assert recorded.values("leak_cache") == (23 * 4096, 23, 23 * 4096, 23)
-    assert recorded.capture["pid"] == min(first.pid, second.pid)
-    assert {known["pid"] for known in recorded.capture["pids"]} == {first.pid, second.pid}
-    assert recorded.capture["lost"] == {}
-
-
-def test_functions_of_the_same_name_are_added_up(launch, by_function):
+def test_each_process_can_stand_at_the_root(launch, recording_of, by_function):
     one, other = launch("leaky"), launch("leaky")
 
-    with recording(of_pids(one, other), "malloc") as running:
-        one.work()
-        other.work()
-        merged = by_function(running.snapshot())
-
-    assert merged.values("leak_cache") == (46 * 4096, 46, 46 * 4096, 46)
-    assert len([stack for stack, _ in merged.profile.rows() if "leak_cache" in stack]) == 1
-
-
-def test_each_process_can_stand_at_the_root(launch, by_function):
-    one, other = launch("leaky"), launch("leaky")
-
-    with recording(of_pids(one, other), "malloc", by_process=1) as running:
+    with recording_of([one, other], "malloc", by_process=1) as running:
         one.work()
         apart = by_function(running.snapshot())
         other.work()
@@ -154,10 +120,10 @@ def test_each_process_can_stand_at_the_root(launch, by_function):
     assert both.values(f"leaky ({other.pid})")[1] == both.values(f"leaky ({one.pid})")[1] == 23
 
 
-def test_a_recording_goes_on_until_the_last_process_has_ended(launch, by_function):
+def test_two_processes_are_one_graph_until_the_last_has_ended(launch, recording_of, by_function):
     one, other = launch("leaky"), launch("leaky")
 
-    with recording(of_pids(one, other), "malloc") as running:
+    with recording_of([one, other], "malloc") as running:
         one.work()
         one.exit()
         is_alive = running.wait(0.05)
@@ -167,25 +133,63 @@ def test_a_recording_goes_on_until_the_last_process_has_ended(launch, by_functio
         recorded = by_function(running.snapshot())
 
     assert (is_alive, is_alive_then) == (True, False)
-    assert recorded.values("leak_cache")[1] == 46
-    assert "2 processes exited" in " ".join(recorded.capture["notes"])
+    assert recorded.values("leak_cache") == (46 * 4096, 46, 46 * 4096, 46)
+    assert len([stack for stack, _ in recorded.profile.rows() if "leak_cache" in stack]) == 1
+    assert {known["pid"] for known in recorded.capture["pids"]} == {one.pid, other.pid}
+    assert recorded.capture["notes"] == [
+        "2 processes exited or began another program: what they held then counts as outstanding."
+    ]
 
 
-def test_processes_are_recorded_by_name(launch, programs, tmp_path, by_function):
-    name = f"worker-{tmp_path.name[-12:]}"
-    shutil.copy(programs / "leaky", tmp_path / name)
-    workers = [launch(tmp_path / name, "env") for _ in range(2)]
+@pytest.fixture
+def group():
+    """A control group with one below it; both are taken away, and their processes given back."""
+    root = next(iter(directories_of("/")), None)
+    outer = root / f"memflame-test-{os.getpid()}" if root else Path("/nonexistent")
+    try:
+        (outer / "inner").mkdir(parents=True)
+    except OSError as error:
+        pytest.skip(f"no control group can be made here: {error}")
+    yield outer
+    for directory in (outer / "inner", outer):
+        for pid in pids_in(directory):
+            (outer.parent / "cgroup.procs").write_text(str(pid))
+        directory.rmdir()
 
-    with recording(f"name:{name}", "malloc") as running:
-        for worker in workers:
-            worker.work()
+
+def test_a_control_group_is_recorded_with_all_below_it(launch, group, by_function):
+    inside, below, outside = launch("leaky"), launch("leaky"), launch("leaky")
+    (group / "cgroup.procs").write_text(str(inside.pid))
+    (group / "inner" / "cgroup.procs").write_text(str(below.pid))
+
+    with recording_by(f"cgroup:/{group.name}") as running:
+        for workload in (inside, below, outside):
+            workload.work()
         recorded = by_function(running.snapshot())
 
+    assert {known["pid"] for known in recorded.capture["pids"]} == {inside.pid, below.pid}
     assert recorded.values("leak_cache")[1] == 46
+
+
+def test_a_process_in_a_pid_namespace_is_recorded_by_its_number_here(programs, by_function):
+    command = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", programs / "leaky"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as started:
+        try:
+            if started.stdout.readline() != "ready 1\n":
+                pytest.skip("no pid namespace can be made here")
+            (pid,) = descendants([started.pid]) - {started.pid}
+            with recording_by(f"pids:{pid}") as running:
+                started.stdin.write("\n")
+                assert started.stdout.readline() == "done 1\n"
+                recorded = by_function(running.snapshot())
+        finally:
+            started.kill()
+
+    assert recorded.values("leak_cache") == (23 * 4096, 23, 23 * 4096, 23)
 
 
 def test_a_reused_pid_among_several_is_refused(launch):
     one, other = launch("leaky"), launch("leaky")
 
     with pytest.raises(CollectorError, match="is not the one that was chosen"):
-        recording(f"pids:{one.pid},{other.pid}@1", "brk").__enter__()
+        recording_by(f"pids:{one.pid},{other.pid}@1", "brk").__enter__()

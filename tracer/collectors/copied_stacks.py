@@ -22,7 +22,7 @@ _LOOK_AGAIN_S = 0.05  # code that is mapped nowhere is no reason to read the map
 
 class CopiedStacks:
     def __init__(self, pid: int, space: AddressSpace, image: int = 0) -> None:
-        self._space = space
+        self.space = space
         self._image = image
         self._unwinder = Unwinder(pid, space)
         self._cache = UnwindCache(self._unwinder)
@@ -46,8 +46,8 @@ class CopiedStacks:
         self._unwinder.close()
 
     def _unwound(self, registers: Sequence[int], stack: bytes) -> Unwound:
-        if self._version != self._space.version:
-            self._version = self._space.version
+        if self._version != self.space.version:
+            self._version = self.space.version
             self._unwinder.report()
             self._cache.clear()
         return self._cache.unwind(registers, stack)
@@ -55,10 +55,10 @@ class CopiedStacks:
     def _has_new_code(self, address: int) -> bool:
         """Whether a stack that ended there led through a library that was loaded since the last look."""
         now = time.monotonic()
-        if self._space.has_code_at(address) or now < self._looked_at + _LOOK_AGAIN_S:
+        if self.space.has_code_at(address) or now < self._looked_at + _LOOK_AGAIN_S:
             return False
         self._looked_at = now
-        return self._space.refresh()
+        return self.space.refresh()
 
 
 class CopiesByImage:
@@ -69,10 +69,13 @@ class CopiesByImage:
         self._known: OrderedDict[int, CopiedStacks] = OrderedDict()
 
     def __getitem__(self, image: int) -> CopiedStacks:
+        space = self._processes.space(image)
+        if image in self._known and self._known[image].space is not space:
+            self._known.pop(image).close()  # a forked child whose own mappings were read meanwhile
         if image not in self._known:
             if len(self._known) >= _MOST_OPEN:
                 self._known.popitem(last=False)[1].close()
-            self._known[image] = CopiedStacks(self._processes.first.pid, self._processes.space(image), image)
+            self._known[image] = CopiedStacks(self._processes.first.pid, space, image)
         self._known.move_to_end(image)
         return self._known[image]
 

@@ -68,6 +68,8 @@ struct wrapper {
   u32 has_bytes; /* else those count that it asks for */
   u64 code; /* where its probe is, near its start */
   u64 code_bytes;
+  u64 inner_code; /* of the form that it called or jumped to last */
+  u64 inner_code_bytes;
 };
 
 struct totals {
@@ -159,20 +161,32 @@ static __always_inline bool is_inside(struct pt_regs *context, struct call *oute
 static __always_inline bool is_in_last_wrapper(u64 address) {
   u64 thread = bpf_get_current_pid_tgid();
   struct wrapper *last = wrappers.lookup(&thread);
-  return last && address - last->code < last->code_bytes;
+  if (!last)
+    return false;
+  return address - last->code < last->code_bytes || address - last->inner_code < last->inner_code_bytes;
+}
+
+/* One form calls or jumps to another: the outer one is what the program wrote. */
+static __always_inline void enter_inner_wrapper(struct pt_regs *context, struct wrapper *outer) {
+  if (!outer)
+    return;
+  outer->inner_code = context->ip;
+  outer->inner_code_bytes = CODE_BYTES(bpf_get_attach_cookie(context));
 }
 
 int on_enter_wrapper(struct pt_regs *context) {
   if (!is_recorded())
     return 0;
   u64 caller = return_address(context);
-  if (IN_WRAPPER(caller))
-    return 0; /* one form calls another; the outer one is what the program wrote */
   u64 thread = bpf_get_current_pid_tgid(), cookie = bpf_get_attach_cookie(context);
   struct wrapper *last = wrappers.lookup(&thread);
-  /* One form jumps to another: new[] to new. A call site always calls the same form, so this is no later call. */
-  if (last && last->sp == context->sp && last->return_address == caller && last->symbol != SYMBOL(cookie))
+  bool is_called = IN_WRAPPER(caller);
+  /* A call site always calls the same form, so this is no later call. */
+  bool is_jump = last && last->sp == context->sp && last->return_address == caller && last->symbol != SYMBOL(cookie);
+  if (is_called || is_jump) {
+    enter_inner_wrapper(context, last);
     return 0;
+  }
   struct wrapper entered = {.sp = context->sp, .return_address = caller, .frame_pointer = context->bp};
   entered.bytes = context->di;
   entered.has_bytes = SIZE_ARGUMENT(cookie) != 0;

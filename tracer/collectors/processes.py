@@ -33,10 +33,10 @@ class Image:
     """What a process runs, from its fork or exec until the next exec or its exit."""
 
     process: Found
-    space: AddressSpace
-    is_exec: bool  # or was there when the recording began; else forked from another image
+    parent: int  # number of the image that forked it or called exec
+    is_forked: bool
     began: float
-    is_read: bool = False  # its own mappings, once at least
+    space: AddressSpace | None = None  # once its mappings were read; until then a forked one has its parent's
 
 
 class Processes:
@@ -52,7 +52,8 @@ class Processes:
         self._target = Target(self.first.pid, start_time=self.first.start_time)
         self._maps: ImageMaps | None = None
         space = AddressSpace(self._target, SymbolCache())
-        self._images = [Image(self.first, space, True, 0.0, is_read=True)]
+        self._empty = space.of_another(self.first, is_forked=False)  # shares symbols and open files with all others
+        self._images = [Image(self.first, 0, False, 0.0, space)]
         for other in self._with_descendants()[1:]:
             self._add_first(other)
 
@@ -61,8 +62,8 @@ class Processes:
     @property
     def probed(self) -> Iterator[tuple[int, AddressSpace]]:
         """Pids to place probes for, each with its address space; children can only be had with probes for all."""
-        for image in self._images:
-            yield EVERY_PROCESS if self.follows_children else image.process.pid, image.space
+        for number, image in enumerate(self._images):
+            yield EVERY_PROCESS if self.follows_children else image.process.pid, self.space(number)
 
     def defines(self) -> dict[str, int]:
         if self.is_single:
@@ -88,7 +89,10 @@ class Processes:
         """Of an image; an event can be read before its image was."""
         if number >= len(self._images):
             self.look()
-        return self._images[number].space
+        image = self._images[number]
+        while image.space is None and image.is_forked:
+            image = self._images[image.parent]
+        return image.space or self._empty
 
     # --- for the recording
 
@@ -111,7 +115,7 @@ class Processes:
     def refresh(self) -> None:
         """Read the mappings of all that live."""
         if self._maps is None:
-            self._images[0].space.refresh()
+            self.space(0).refresh()
             return
         self.look()
         self._read(range(len(self._images)))
@@ -148,9 +152,9 @@ class Processes:
         pids = {image.process.pid for image in self._images}
         if len(pids) > _TOLD:
             yield f"{len(pids):,} processes were recorded, the first {_TOLD} of them are listed."
-        if gone := len(self._images) - len(self._maps.current()):
+        if gone := len(self._images) - len(set(self._maps.current().values())):
             yield f"{gone:,} processes exited or began another program: what they held then counts as outstanding."
-        if unread := sum(not image.is_read for image in self._images):
+        if unread := sum(image.space is None and not image.is_forked for image in self._images):
             yield f"{unread:,} programs ended before their mappings could be read: their frames have no names."
         if missed := self._maps.not_followed():
             yield (
@@ -159,7 +163,7 @@ class Processes:
             )
 
     def close(self) -> None:
-        self._images[0].space.close()  # and with it the files of all
+        self._empty.close()
         self._target.close()
 
     # --- inside
@@ -175,9 +179,9 @@ class Processes:
         return found
 
     def _add_first(self, process: Found) -> None:
-        space = self._images[0].space.of_another(process, is_forked=False)
+        space = self._empty.of_another(process, is_forked=False)
         space.refresh()
-        self._images.append(Image(process, space, True, 0.0, is_read=True))
+        self._images.append(Image(process, 0, False, 0.0, space))
 
     def _young(self) -> list[int]:
         """Numbers of the images that have begun lately."""
@@ -186,15 +190,17 @@ class Processes:
         return list(takewhile(lambda number: self._images[number].began > since, last_first))
 
     def _made(self, entry: ImageEntry) -> Image:
-        parent = self._images[entry.parent]
-        space = parent.space.of_another(entry.process, is_forked=not entry.is_exec)
-        return Image(entry.process, space, entry.is_exec, time.monotonic(), is_read=not entry.is_exec)
+        return Image(entry.process, entry.parent, not entry.is_exec, time.monotonic())
 
     def _read(self, numbers: Sequence[int]) -> None:
         """Only of images that run now: the pid of another one names another program, or another process."""
         assert self._maps is not None
         current = set(self._maps.current().values())
-        for number in numbers:
-            image = self._images[number]
-            if number in current:
-                image.is_read |= image.space.refresh()
+        for number in current.intersection(numbers):
+            self._read_one(number)
+
+    def _read_one(self, number: int) -> None:
+        image = self._images[number]
+        space = image.space or self.space(number).of_another(image.process, is_forked=image.is_forked)
+        if space.refresh() or image.is_forked:
+            image.space = space

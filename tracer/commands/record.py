@@ -1,4 +1,4 @@
-"""`memflame record`: memory stacks of a live process to folded stacks, without a site."""
+"""`memflame record`: memory stacks of live processes to folded stacks, without a site."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from tracer.block_options import DEFAULT_AGE_BANDS, NO_AGE_BANDS, BadOption, che
 from tracer.collectors import CollectorError
 from tracer.collectors.ability import abilities
 from tracer.collectors.session import Listener, Outcome, run_session
+from tracer.commands import targets
 from tracer.commands.recording_view import view_of
+from tracer.process.target import TargetError
 from tracer.profile.folded import write_folded
 from tracer.profile.model import Profile
 from tracer.protocol import COLLECTORS, MAX_DURATION_S, MAX_SNAPSHOTS, RunSpec
@@ -27,7 +29,13 @@ _SHORTEST_INTERVAL_S = 0.1
 
 
 def record(
-    pid: Annotated[int, typer.Option(min=1, help="Process to record")],
+    pid: targets.Pids = None,
+    name: targets.Name = None,
+    cgroup: targets.Cgroup = None,
+    unit: targets.Unit = None,
+    container: targets.Container = None,
+    follow_children: targets.FollowChildren = False,
+    by_process: targets.ByProcess = False,
     collector: Annotated[str, typer.Option(help=f"What to record: {', '.join(COLLECTORS)}")] = "malloc",
     duration: Annotated[float, typer.Option(help=f"Seconds to record, {MAX_DURATION_S} at most")] = 10.0,
     snapshot_every: Annotated[
@@ -59,7 +67,7 @@ def record(
         int | None, typer.Option(metavar="BYTES", help="Record only allocations of so many bytes or fewer")
     ] = None,
 ) -> None:
-    """Record memory stacks of a live process.
+    """Record memory stacks of live processes.
 
     Says "attached" on standard error once events are counted. Ctrl-C ends the recording and keeps what there is.
     Exit codes: 0 recorded, 1 not recorded, 2 wrong usage.
@@ -68,11 +76,18 @@ def record(
     asked = {"age_bands": age_bands, "older_than": older_than, "min_size": min_size, "max_size": max_size}
     options: dict[str, int | str] = {name: value for name, value in asked.items() if value is not None}
     _check_blocks(collector, options)
+    selector = targets.selector_of(pids=pid, name=name, cgroup=cgroup, unit=unit, container=container)
     if obstacle := abilities()[collector]:
         _fail(obstacle)
     options |= {"max_stacks": max_stacks, "max_blocks": max_blocks}
+    options |= {"follow_children": int(follow_children), "by_process": int(by_process)}
+    try:
+        found = targets.selected_now(selector)
+    except TargetError as error:
+        _fail(str(error))
     spec = RunSpec(
-        "", collector, pid, duration_s=duration, snapshot_every_s=snapshot_every, options=options
+        "", collector, found[0].pid, found[0].start_time, target=targets.target_of(found),
+        duration_s=duration, snapshot_every_s=snapshot_every, options=options,
     )  # fmt: skip
     writer = _Writer(output, keeps_snapshots=snapshot_every > 0)
     with _asked_to_stop() as should_stop, view_of(spec, sys.stderr) as view:
