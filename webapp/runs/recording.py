@@ -12,11 +12,13 @@ from django.views.decorators.cache import never_cache
 
 from tracer import protocol
 from tracer.block_options import BLOCK_OPTIONS
+from tracer.selector import Selector
 from webapp.hosts.abilities import key_of, processes_of
 from webapp.hosts.models import Host
 from webapp.runs import states
 from webapp.runs.forms import DEFAULT_DURATION, DURATIONS, SHORTEST_INTERVAL_S, NewRunForm, default_interval_s
 from webapp.runs.models import Run
+from webapp.runs.targets import TARGET_FIELDS, TARGET_OPTIONS, target_of
 from webapp.teams.access import person, project_or_404, require
 from webapp.teams.models import Project, Role
 
@@ -62,6 +64,7 @@ def _form(request: HttpRequest, host: Host | None, old: Run | None) -> NewRunFor
 
 FROM_LINK = (
     "process", "collector", "duration", "own_duration", "snapshot_every", "service", "deploy", "labels", *BLOCK_OPTIONS,
+    *TARGET_FIELDS,
 )  # fmt: skip
 
 
@@ -91,8 +94,20 @@ def _as_before(old: Run, host: Host) -> dict[str, Any]:
         "service": old.service,
         "deploy": old.deploy,
         "labels": ", ".join(f"{key}={text}" for key, text in old.labels.items()),
-        **{name: value for name, value in old.spec.get("options", {}).items() if name in BLOCK_OPTIONS},
+        **{
+            name: value
+            for name, value in old.spec.get("options", {}).items()
+            if name in (*BLOCK_OPTIONS, *TARGET_OPTIONS)
+        },
+        "also_pids": _also_pids(old, host),
     }
+
+
+def _also_pids(old: Run, host: Host) -> str:
+    """Those beside the first that still run."""
+    starts = Selector.parse(old.spec["target"]).pids if old.spec.get("target") else {}
+    running = {(row["pid"], row.get("start_time", 0)) for row in host.processes}
+    return ", ".join(str(pid) for pid, start in starts.items() if pid != old.pid and (pid, start) in running)
 
 
 def _record(project: Project, request: HttpRequest, host: Host, form: NewRunForm) -> str:
@@ -102,6 +117,7 @@ def _record(project: Project, request: HttpRequest, host: Host, form: NewRunForm
         person(request),
         host=host,
         process=form.found_process,
+        target=target_of(form.found_processes),
         collector=data["collector"],
         duration_s=data["duration_s"],
         snapshot_every_s=data["snapshot_every_s"],
