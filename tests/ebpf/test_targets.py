@@ -70,6 +70,13 @@ def test_the_capture_names_the_processes_that_were_followed(family):
     assert any("Other processes with these files" in note for note in recorded.capture["notes"])
 
 
+def test_childrens_stacks_are_unwound_by_their_own_tables(launch, record):
+    recorded = record(launch("family"), "malloc", follow_children=1, unwind="dwarf")
+
+    known = OF_THE_PARENT | OF_ITS_CHILDREN
+    assert {name: recorded.values(name)[:2] for name in known} == known
+
+
 def test_children_are_left_out_unless_they_are_asked_for(launch, record):
     recorded = record(launch("family"), "malloc")
 

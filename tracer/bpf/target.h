@@ -1,4 +1,5 @@
-/* What every collector starts with: whose events count, from when on, and how many there were.
+/* What every collector starts with: whose events count, from when on, and how many there were;
+ * and a read of the target's memory.
  *
  * One process is told by its tgid alone. Where there are several, or their children count as well, the map
  * image_by_tgid says which processes and what each of them runs: images.h.
@@ -33,3 +34,13 @@ static __always_inline u32 current_image(void) { return 0; }
 static __always_inline u64 in_image(u32 image, u64 address) { return address; }
 static __always_inline u64 own_address(u64 address) { return address; }
 #endif
+
+/* Makes LLVM forget where a value came from. It would turn a choice of registers into a computed address in the
+ * context, which the verifier refuses, and a test for overflow into a 128-bit product, which BPF doesn't have. */
+#define OPAQUE(value) __asm__ volatile("" : "+r"(value))
+
+static __always_inline u64 word_at(u64 address) {
+  u64 word = 0;
+  bpf_probe_read_user(&word, sizeof(word), (void *)address);
+  return word;
+}

@@ -14,6 +14,7 @@ from tracer.process.selection import Found
 MAX_PROCESSES = 4096  # that live at one time
 MAX_IMAGES = 32_768  # over a whole recording; their number is part of a block's key, in 16 bits
 _IMAGE, _NUMBER, _COUNT = struct.Struct("=QIII16s4x"), struct.Struct("=I"), struct.Struct("=Q")
+_IMAGE_SHIFT = 48
 _GIVEN_NUMBERS, _NOT_FOLLOWED = 0, 1
 _TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK")
 
@@ -26,6 +27,15 @@ class ImageEntry:
     parent: int
     is_exec: bool
     process: Found
+
+
+def own_address(image: int, address: int) -> bytes:
+    """The key of that name in images.h."""
+    return struct.pack("=Q", image << _IMAGE_SHIFT | address)
+
+
+def image_and_address(key: int) -> tuple[int, int]:
+    return divmod(key, 1 << _IMAGE_SHIFT)
 
 
 def defines(*, follows_children: bool) -> dict[str, int]:

@@ -4,65 +4,65 @@ from __future__ import annotations
 
 import struct
 import time
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
-from tracer.block_options import MAX_BYTES, BlockOptions
-from tracer.bpf.program import HERE, KernelIds, Program
+from tracer.allocator_options import AllocatorOptions
+from tracer.block_options import BlockOptions
+from tracer.bpf.program import HERE, KernelIds, ProbeKind, Program, Runs
+from tracer.collectors import unwound_stacks
 from tracer.collectors.ages import Live, live_by_stack
-from tracer.collectors.allocators import LEAVES, Site, sites, without_probe_path
+from tracer.collectors.allocator_functions import LEAVES
+from tracer.collectors.allocators import CALLED_OFTEN, Site
 from tracer.collectors.collector import Probe
-from tracer.collectors.errors import CollectorError
 from tracer.collectors.malloc_probes import AllocatorProbes
 from tracer.collectors.options import option
+from tracer.collectors.process_allocators import ProcessAllocators
 from tracer.collectors.processes import Processes
-from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, KernelStacks, RawStack, call_sites
+from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, KernelStacks, RawStack, call_sites, failures
+from tracer.collectors.unwound_stacks import UnwoundStacks
 from tracer.protocol import RunSpec
 
 COUNTERS = (
     "events", "refused", "abandoned", "failed_stack", "stack_map_full", "allocation_map_full", "call_map_full",
+    "unknown_frees",
 )  # fmt: skip
-_HOT = {"malloc", "calloc", "realloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdlPvm"}  # called often as a rule
-# Of malloc.c; where there are several processes, each has its functions somewhere else.
-IN_LAST_WRAPPER = "is_in_last_wrapper(address)"
+IN_LAST_WRAPPER = "is_in_last_wrapper(address)"  # of allocator_calls.h
 _OPERATOR_NEW_FRAMES = 4  # of forms that call each other and keep frame pointers, and one for their caller
-_SOURCES = (HERE / "target.h", HERE / "images.h", HERE / "stacks.h", Path(__file__).with_suffix(".c"))
 
 
 class MallocCollector:
     def __init__(self, spec: RunSpec, processes: Processes) -> None:
         self._options = BlockOptions.of(spec.options)
+        self._unwinds_a_second = option(spec, "unwinds_a_second")
         self._nothing_live = Live(0, 0, (0,) * len(self._options.band_names))
-        by_pid = _sites_by_pid(processes)
-        found = [site for placed in by_pid.values() for site in placed]
-        if not any(site.allocator for site in found):
-            raise CollectorError(
-                f"no allocator function was found in process {processes.first.pid} ({processes.first.command}): "
-                "its program may be linked statically and stripped of symbols"
-            )
+        self._found = ProcessAllocators(spec, processes)
+        is_dwarf, leaves = self._found.unwind.is_dwarf, self._found.leaves
         self._program = Program(
-            _SOURCES, defines=_defines(spec, processes, found), counters=COUNTERS,
+            _sources(is_dwarf=is_dwarf), defines=_defines(spec, processes, self._found), counters=COUNTERS,
             multi_links=None if option(spec, "multi_links") else False,
         )  # fmt: skip
-        self._placed = [AllocatorProbes(self._program, pid) for pid in by_pid]
+        self._placed: list[AllocatorProbes] = []
         try:
             processes.watch(self._program)
-            for placed, own in zip(self._placed, by_pid.values(), strict=True):
-                placed.attach(own)
+            for pid, sites in self._found.by_pid().items():
+                self._placed.append(AllocatorProbes(self._program, pid))
+                self._placed[-1].attach(sites)
         except BaseException:
             self._program.close()
             raise
-        self._stacks = KernelStacks(self._program.map("stacks"), stack_at_return)
-        self._allocator = _used_allocator(found)
-        self._unreachable = sorted({path for _, space in processes.probed for path in without_probe_path(space)})
-        self._probes_all = processes.follows_children
+        self._stacks: KernelStacks | UnwoundStacks = (
+            UnwoundStacks(self._program, processes, leaves.__getitem__)
+            if is_dwarf
+            else KernelStacks(self._program.map("stacks"), partial(stack_at_return, leaves=leaves))
+        )
 
     def begin(self) -> None:
         self._program.begin()
 
-    def poll(self, timeout_ms: int) -> None:
-        return None
+    def poll(self, timeout_ms: int) -> int | None:
+        return self._stacks.poll(timeout_ms)
 
     def counters(self) -> dict[str, int]:
         return self._program.counters()
@@ -88,28 +88,43 @@ class MallocCollector:
         return list(dict.fromkeys(probe for placed in self._placed for probe in placed.probes))
 
     def facts(self) -> dict[str, object]:
-        filters = self._options.filters()
-        return {"allocator": self._allocator, "notes": [*self._notes()], **({"filters": filters} if filters else {})}
+        facts = self._found.facts()
+        facts["notes"] = [*self._notes(), *self._found.notes(self.counters()["events"])]
+        if filters := self._options.filters():
+            facts["filters"] = filters
+        if failed := failures(self._program.map("failures").entries()):
+            facts["failed_stacks"] = failed
+        if self._options.wants_all_sizes:
+            facts["unknown_frees"] = self.counters()["unknown_frees"]
+        return facts
+
+    def runs(self) -> dict[ProbeKind, Runs]:
+        return self._program.runs()
+
+    def release(self) -> None:
+        self._program.release()
 
     def kernel_ids(self) -> KernelIds:
         return self._program.kernel_ids()
 
     def close(self) -> None:
+        self._stacks.close()
         self._program.close()
 
     def _notes(self) -> Iterator[str]:
         if abandoned := self.counters()["abandoned"]:
             yield f"{abandoned:,} allocator calls were left by an exception or a longjmp and are not counted."
         stepped = {probe.symbol for probe in self.probes() if probe.kind == "single-step"}
-        if dear := sorted(stepped & _HOT):
+        if dear := sorted(stepped & CALLED_OFTEN):
             yield f"No cheap place for a probe in {', '.join(dear)}: each call costs about 10 µs more."
-        if self._probes_all:
-            yield "Other processes with these files pass the probes as well: an allocator call costs them about 1 µs."
-        if self._unreachable:
-            yield f"Deleted or replaced since they were mapped, so not probed: {', '.join(self._unreachable)}."
+        if callerless := sum(values[3] for stack, values in self.values() if stack.is_callerless):
+            yield (
+                f"{callerless:,} allocations stand under [caller not unwound]: new stacks came faster than the "
+                f"{self._unwinds_a_second:,} a second that are unwound."
+            )
 
 
-def stack_at_return(raw: RawStack) -> CapturedStack:
+def stack_at_return(raw: RawStack, leaves: Sequence[str] = LEAVES) -> CapturedStack:
     """The allocator has just returned, so even the first address is one that a call returns to.
 
     What malloc returns to may be operator new: then `top` is what called that one, and frames before it are its own.
@@ -118,38 +133,33 @@ def stack_at_return(raw: RawStack) -> CapturedStack:
     if raw.top:
         inner = frames[:_OPERATOR_NEW_FRAMES]
         frames = (raw.top, *frames[(inner.index(raw.top) if raw.top in inner else 0) + 1 :])
-    return CapturedStack(call_sites(frames), LEAVES[raw.function], is_truncated=raw.is_truncated, image=raw.image)
+    return CapturedStack(call_sites(frames), leaves[raw.function], is_truncated=raw.is_truncated, image=raw.image)
 
 
-def _sites_by_pid(processes: Processes) -> dict[int, list[Site]]:
-    """Where probes go for each process; one file is probed once where the probes are for all of them."""
-    by_pid: defaultdict[int, list[Site]] = defaultdict(list)
-    seen: set[tuple[int, int, int, int]] = set()
-    for pid, space in processes.probed:
-        for site in sites(space):
-            place = (pid, *_file_at(site.path), site.start)
-            if place not in seen:
-                seen.add(place)
-                by_pid[pid].append(site)
-    return by_pid
+def _sources(*, is_dwarf: bool) -> tuple[Path, ...]:
+    unwinding = unwound_stacks.SOURCES if is_dwarf else ()
+    own = (Path(__file__).with_name(name) for name in ("allocator_calls.h", "malloc.c"))
+    return (HERE / "target.h", HERE / "images.h", HERE / "stacks.h", HERE / "frame_walk.h", *unwinding, *own)
 
 
-def _file_at(path: str) -> tuple[int, int]:
-    status = Path(path).stat()
-    return status.st_dev, status.st_ino
-
-
-def _defines(spec: RunSpec, processes: Processes, found: list[Site]) -> dict[str, int | str]:
-    wrappers = [site for site in found if site.is_wrapper]
+def _defines(spec: RunSpec, processes: Processes, found: ProcessAllocators) -> dict[str, int | str]:
+    wrappers = [site for site in found.sites if site.is_wrapper]
+    is_dwarf = found.unwind.is_dwarf
     return {
         **processes.defines(),
         "HAS_OPERATOR_NEW": int(any(site.allocator and site.allocator.is_new for site in wrappers)),
         "IN_WRAPPER(address)": _is_in([site.span for site in wrappers]) if processes.is_single else IN_LAST_WRAPPER,
+        "LAST_POSITION": AllocatorOptions.of(spec.options).last_position,
+        "FREED_BLOCK(context)": _freed_block(found.sites),
         "IS_WANTED(bytes)": _is_wanted(BlockOptions.of(spec.options)),
+        "KNOWS_ALL_BLOCKS": int(BlockOptions.of(spec.options).wants_all_sizes),
         "MAX_FRAMES": MAX_FRAMES,
         "MAX_STACKS": option(spec, "max_stacks"),
+        "MAX_KEYS": unwound_stacks.max_keys(spec) if is_dwarf else option(spec, "max_stacks"),
         "MAX_BLOCKS": option(spec, "max_blocks"),
         "MAX_CALLS": option(spec, "max_calls"),
+        "UNWINDS": int(is_dwarf),
+        **(unwound_stacks.defines(spec) if is_dwarf else {}),
     }
 
 
@@ -159,17 +169,18 @@ def _is_in(spans: list[range]) -> str:
     return "(" + ("||".join(tests) or "0") + ")"
 
 
+def _freed_block(found: list[Site]) -> str:
+    """A C expression over `context`; where all functions get the block in their first argument it costs nothing."""
+    if all(site.function.block == 1 for site in found if not site.allocator):
+        return "(context)->di"
+    return "argument(context,BLOCK_ARGUMENT(bpf_get_attach_cookie(context)))"
+
+
 def _is_wanted(options: BlockOptions) -> str:
     """A C expression over `bytes`; of sizes that are not bounded it costs nothing."""
-    if options.min_bytes == 0 and options.max_bytes == MAX_BYTES:
+    if options.wants_all_sizes:
         return "1"
     return f"((u64)(bytes)-{options.min_bytes}ULL<={options.max_bytes - options.min_bytes}ULL)"
-
-
-def _used_allocator(found: list[Site]) -> str:
-    """The module whose malloc the program calls: its own, else a preloaded one, else the C library's."""
-    modules = [site.module for site in found if site.symbol == "malloc"]
-    return next((module for module in modules if not module.startswith("libc.")), modules[0] if modules else "")
 
 
 open_collector = MallocCollector

@@ -5,46 +5,40 @@ from __future__ import annotations
 from typing import Protocol
 
 from tracer.collectors.stacks import CapturedStack
-from tracer.process.address_space import AddressSpace, Name
+from tracer.process.names import Name
+from tracer.profile.gaps import BROKEN, C_LIBRARY, NO_CALLER, NO_STACK, TRUNCATED
 from tracer.profile.model import Stack
 
-TRUNCATED = "[truncated]"  # root of a stack that had more frames than were captured
-BROKEN = "[broken unwind]"  # root of a stack whose unwinding ended before its root
-NO_CALLER = "[caller not unwound]"  # root of a leaf that was not unwound
-NO_STACK = "[stack not recorded]"  # all of a stack that was lost
-C_LIBRARY = ("libc.so.", "libc-2.", "ld-linux", "ld-2.", "ld-musl", "libpthread")
 
+class Names(Protocol):
+    """Of all images; of a stack root first."""
 
-class Spaces(Protocol):
-    """What the addresses of each image mean."""
+    def frames(self, stack: CapturedStack) -> list[Name]: ...
 
-    def space(self, number: int) -> AddressSpace: ...
-
-    def root(self, number: int) -> tuple[str, ...]:
-        """Frames above all others of the image."""
-        ...
+    def root(self, stack: CapturedStack) -> tuple[str, ...]: ...
 
 
 class Naming:
     """For one snapshot; counts are over its distinct stacks."""
 
-    def __init__(self, spaces: Spaces) -> None:
-        self._spaces = spaces
+    def __init__(self, known: Names) -> None:
+        self._known = known
         self.truncated_stacks = 0
         self.broken_unwinds = 0
         self.unresolved_frames = 0
         self.frame_count = 0
+        self.unresolved_modules: set[str] = set()
 
     def frames(self, stack: CapturedStack) -> Stack:
         """Root first."""
         leaf = (stack.leaf,) if stack.leaf else ()
-        root = self._spaces.root(stack.image)
+        root = self._known.root(stack)
         if not stack.addresses:
             return (*root, NO_CALLER if stack.is_callerless else NO_STACK, *leaf)
-        space = self._spaces.space(stack.image)
-        names = [space.name(address) for address in reversed(stack.addresses)]
+        names = self._known.frames(stack)
         self.frame_count += len(names)
         self.unresolved_frames += _unresolved(names)
+        self.unresolved_modules.update(name.module for name in names if not name.is_resolved)
         self.truncated_stacks += stack.is_truncated
         self.broken_unwinds += stack.is_broken
         return (*root, *_marks(stack), *(name.text for name in names), *leaf)

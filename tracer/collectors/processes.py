@@ -21,7 +21,6 @@ from tracer.process.address_space import AddressSpace
 from tracer.process.selection import Found, descendants, found_at, own_pids, select
 from tracer.process.target import Target, TargetError
 from tracer.protocol import RunSpec
-from tracer.symbols.cache import SymbolCache
 
 _YOUNG_S = 0.5  # a program that has just begun still maps its libraries
 _STEP_S = 0.02  # between two looks for new images: a child that ends sooner keeps no names
@@ -51,8 +50,8 @@ class Processes:
         self.is_single = len(self._chosen) == 1 and not self.follows_children
         self._target = Target(self.first.pid, start_time=self.first.start_time)
         self._maps: ImageMaps | None = None
-        space = AddressSpace(self._target, SymbolCache())
-        self._empty = space.of_another(self.first, is_forked=False)  # shares symbols and open files with all others
+        space = AddressSpace(self._target)
+        self._empty = space.of_another(self.first, is_forked=False)  # shares its open files with all others
         self._images = [Image(self.first, 0, False, 0.0, space)]
         for other in self._with_descendants()[1:]:
             self._add_first(other)
@@ -64,6 +63,11 @@ class Processes:
         """Pids to place probes for, each with its address space; children can only be had with probes for all."""
         for number, image in enumerate(self._images):
             yield EVERY_PROCESS if self.follows_children else image.process.pid, self.space(number)
+
+    @property
+    def known(self) -> list[Found]:
+        """As `probed`."""
+        return [image.process for image in self._images]
 
     def defines(self) -> dict[str, int]:
         if self.is_single:
@@ -78,12 +82,10 @@ class Processes:
         for other in self._with_descendants():  # those that came while the program was compiled
             if other.pid not in known:
                 self._add_first(other)
-        first = [image.process for image in self._images]
-        self._maps = ImageMaps(program, first)
-        for process in first:
-            now = found_at(process.pid)
-            if now is None or now.start_time != process.start_time:
-                self._maps.leave_out(process.pid)  # it has ended meanwhile
+        self._maps = ImageMaps(program, self.known)
+        for process in self.known:
+            if process.has_exited():
+                self._maps.leave_out(process.pid)  # meanwhile
 
     def space(self, number: int) -> AddressSpace:
         """Of an image; an event can be read before its image was."""

@@ -7,7 +7,6 @@ import time
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import cast
 
 from tracer.bpf.errors import BpfError
 from tracer.bpf.program import KernelIds
@@ -15,9 +14,14 @@ from tracer.collectors import registry
 from tracer.collectors.collector import Collector, lost
 from tracer.collectors.errors import CollectorError
 from tracer.collectors.naming import Naming
-from tracer.collectors.options import check_options
+from tracer.collectors.options import check_options, option
+from tracer.collectors.overhead import OverheadMeter
+from tracer.collectors.process_names import ProcessNames
 from tracer.collectors.processes import Processes
+from tracer.limit_options import budget_share
 from tracer.process.target import TargetError
+from tracer.profile.gaps import gaps_of
+from tracer.profile.grade import grade
 from tracer.profile.model import Profile
 from tracer.protocol import RunSpec, value_types_of
 
@@ -46,6 +50,7 @@ class Recording:
         self._own_root = own_root
         self.value_types = value_types_of(spec.collector, spec.options)
         self._resources = ExitStack()
+        self._ended: float | None = None  # when released, if before the end
 
     def __enter__(self) -> Recording:
         try:
@@ -65,6 +70,7 @@ class Recording:
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             self._refresh()
+            self._meter.look()
             if self._processes.has_exited():
                 break
             slice_s = min(left, _SLICE_S, self._processes.longest_wait_s)
@@ -72,6 +78,16 @@ class Recording:
                 self._processes.await_exit(slice_s)
         self._drain()
         return not self._processes.has_exited()
+
+    def over_budget(self) -> str:
+        """Why the recording must end by its budget, as sentences; empty if it need not."""
+        return self._meter.verdict() if self._meter.is_over_budget else ""
+
+    def release(self) -> None:
+        """Detach at once; the snapshot that is taken then is of this moment."""
+        self._collector.release()
+        self._ended = time.monotonic()
+        self._drain()
 
     def progress(self) -> Progress:
         counters = self._collector.counters()
@@ -82,11 +98,13 @@ class Recording:
         self._drain()
         self._processes.refresh()
         profile = Profile(self.value_types)
-        naming = Naming(self._processes)
-        for stack, values in self._collector.values():
-            if any(values):
-                profile.add(naming.frames(stack), values)
-        profile.capture = self._capture(naming)
+        rows = [(stack, values) for stack, values in self._collector.values() if any(values)]
+        self._names.resolve(stack for stack, _ in rows)
+        naming = Naming(self._names)
+        for stack, values in rows:
+            profile.add(naming.frames(stack), values)
+        capture = self._capture(naming) | asdict(gaps_of(profile, is_ours=True))
+        profile.capture = capture | {"grade": grade(capture).grade}
         return profile
 
     def kernel_ids(self) -> KernelIds:
@@ -100,14 +118,19 @@ class Recording:
             raise CollectorError(str(error)) from error
 
     def _attach(self) -> None:
-        self._processes = Processes(self.spec, own_root=self._own_root)
+        spec = self.spec
+        self._processes = Processes(spec, own_root=self._own_root)
         self._resources.callback(self._processes.close)
-        self._collector: Collector = registry.open_collector(self.spec, self._processes)
+        self._names = ProcessNames(self._processes, with_lines=bool(option(spec, "lines")))
+        self._resources.callback(self._names.close)
+        self._collector: Collector = registry.open_collector(spec, self._processes)
         self._resources.callback(self._collector.close)
         if self._processes.has_exited():
             raise CollectorError(f"process {self._processes.first.pid} exited while the probes were being placed")
         self._collector.begin()
         self._began = time.monotonic()
+        self._meter = OverheadMeter(self._collector.runs, budget_share(spec.options))
+        self._resources.callback(self._meter.close)
         self._refresh_due = self._began + _REFRESH_EVERY_S
         self._began_at = datetime.now(UTC)
 
@@ -133,7 +156,7 @@ class Recording:
             "command": self._processes.first.command,
             "host": platform.node(),
             "started_at": self._began_at.isoformat(timespec="milliseconds"),
-            "elapsed_s": round(time.monotonic() - self._began, 3),
+            "elapsed_s": round((self._ended or time.monotonic()) - self._began, 3),
             "events": progress.events,
             "lost": progress.lost,
             "truncated_stacks": naming.truncated_stacks,
@@ -141,10 +164,13 @@ class Recording:
             "unresolved_frames": naming.unresolved_frames,
             "frames": naming.frame_count,
             "probes": [asdict(probe) for probe in self._collector.probes()],
+            "overhead": self._meter.facts(),
+            "build_ids": self._names.build_ids(naming.unresolved_modules),
             **self._facts(),
         }
 
     def _facts(self) -> dict[str, object]:
         facts = {**self._processes.facts(), **self._collector.facts()}
-        notes = [*self._processes.notes(), *cast("list[str]", facts.get("notes", []))]
-        return {**facts, **({"notes": notes} if notes else {})}
+        notes = facts.get("notes", [])
+        own = notes if isinstance(notes, list) else []
+        return {**facts, "notes": [*self._processes.notes(), *own, *self._names.notes()]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import struct
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from tracer.bpf.maps import Map
 MAX_FRAMES = 127  # the kernel's default limit of a user stack, sysctl kernel.perf_event_max_stack
 LOST_KEY = 0  # of events whose stack had no room
 NO_IMAGE = -1  # of stacks that may be of any process
+_RAW_HEAD = struct.Struct("=IHHQ")
+RAW_STACK_BYTES = _RAW_HEAD.size + 8 * MAX_FRAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class StackMap:
 
     def lookup(self, key: int) -> RawStack | None:
         raw = self._map.lookup(struct.pack("=Q", key))
-        return _parsed(raw) if raw is not None else None
+        return parse_raw_stack(raw) if raw is not None else None
 
 
 class KernelStacks:
@@ -72,10 +75,22 @@ class KernelStacks:
             self._stack_by_key[key] = self._meaning(raw) if raw is not None else LOST_STACK
         return self._stack_by_key[key]
 
+    def poll(self, _timeout_ms: int) -> None:
+        """Nothing is sent: the kernel walked the stacks."""
 
-def _parsed(raw: bytes) -> RawStack:
-    count, function, image, top = struct.unpack_from("=IHHQ", raw)
-    return RawStack(function, top, struct.unpack_from(f"={count}Q", raw, 16), image)
+    def close(self) -> None:
+        """Nothing to let go."""
+
+
+def failures(entries: Iterable[tuple[bytes, bytes]]) -> dict[str, int]:
+    """Stacks that the kernel could not read, by the name of its error: `{"EFAULT": 3}`."""
+    counts = {int.from_bytes(error, "little"): int.from_bytes(count, "little") for error, count in entries}
+    return {errno.errorcode.get(error, f"error {error}"): count for error, count in sorted(counts.items())}
+
+
+def parse_raw_stack(raw: bytes) -> RawStack:
+    count, function, image, top = _RAW_HEAD.unpack_from(raw)
+    return RawStack(function, top, struct.unpack_from(f"={count}Q", raw, _RAW_HEAD.size), image)
 
 
 def call_sites(frames: Iterable[int]) -> tuple[int, ...]:

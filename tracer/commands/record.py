@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from types import FrameType
 from typing import Annotated, Any, NoReturn
 
 import typer
 
-from tracer.block_options import DEFAULT_AGE_BANDS, NO_AGE_BANDS, BadOption, check_block_options
+from tracer.block_options import DEFAULT_AGE_BANDS, NO_AGE_BANDS, BadOption
 from tracer.collectors import CollectorError
 from tracer.collectors.ability import abilities
 from tracer.collectors.session import Listener, Outcome, run_session
 from tracer.commands import targets
+from tracer.commands.estimate import print_estimate
 from tracer.commands.recording_view import view_of
+from tracer.commands.stopping import asked_to_stop
+from tracer.limit_options import BUDGET_OVER_S, DEFAULT_BUDGET_PERCENT, NO_BUDGET
 from tracer.process.target import TargetError
 from tracer.profile.folded import write_folded
 from tracer.profile.model import Profile
-from tracer.protocol import COLLECTORS, MAX_DURATION_S, MAX_SNAPSHOTS, RunSpec
+from tracer.protocol import COLLECTORS, MAX_DURATION_S, MAX_SNAPSHOTS, RunSpec, check_run_options
+from tracer.unwind_option import AUTO, UNWIND, UNWINDS
 
 _SHORTEST_INTERVAL_S = 0.1
 
@@ -44,11 +45,31 @@ def record(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="File for the folded stacks; default: standard output")
     ] = None,
+    budget: Annotated[
+        str,
+        typer.Option(
+            metavar="PERCENT",
+            help=f"End above this share of one core, averaged over {BUDGET_OVER_S:g} s, and keep what there is; "
+            f"or {NO_BUDGET}",
+        ),
+    ] = f"{DEFAULT_BUDGET_PERCENT:g}",
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a summary as JSON; the folded stacks then go to -o only")
     ] = False,
+    estimate: Annotated[
+        bool,
+        typer.Option("--estimate", help="Record nothing: count for some seconds, and say what recording would cost"),
+    ] = False,
+    estimate_seconds: Annotated[float, typer.Option(help="Seconds to count for --estimate")] = 3.0,
+    lines: Annotated[
+        bool, typer.Option("--lines", help="Add file and line to frames, where there is debug information")
+    ] = False,
     max_stacks: Annotated[int, typer.Option(help="Stacks to keep apart, 1 kB of locked memory each")] = 16_384,
     max_blocks: Annotated[int, typer.Option(help="Live blocks of malloc to follow, 96 bytes each")] = 1 << 20,
+    max_calls: Annotated[int, typer.Option(help="Threads that can be inside a traced call at once")] = 16_384,
+    ring_pages: Annotated[
+        int, typer.Option(help="Pages of 4 kB for calls that wait to be read, a power of two; not for malloc")
+    ] = 4096,
     age_bands: Annotated[
         str | None,
         typer.Option(
@@ -66,21 +87,32 @@ def record(
     max_size: Annotated[
         int | None, typer.Option(metavar="BYTES", help="Record only allocations of so many bytes or fewer")
     ] = None,
+    unwind: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOW", help=f"How malloc's stacks are found: {', '.join(UNWINDS)}; default: {AUTO}, which says why"
+        ),
+    ] = None,
 ) -> None:
     """Record memory stacks of live processes.
 
     Says "attached" on standard error once events are counted. Ctrl-C ends the recording and keeps what there is.
     Exit codes: 0 recorded, 1 not recorded, 2 wrong usage.
     """
+    if estimate:
+        return print_estimate(targets.one_pid(pid), estimate_seconds, as_json=as_json)
     _check(collector, duration, snapshot_every, output)
     asked = {"age_bands": age_bands, "older_than": older_than, "min_size": min_size, "max_size": max_size}
     options: dict[str, int | str] = {name: value for name, value in asked.items() if value is not None}
-    _check_blocks(collector, options)
+    if unwind is not None:
+        options[UNWIND] = unwind
+    options |= {"budget": budget, "max_stacks": max_stacks, "max_blocks": max_blocks}
+    options |= {"max_calls": max_calls, "ring_pages": ring_pages, "lines": int(lines)}
+    options |= {"follow_children": int(follow_children), "by_process": int(by_process)}
     selector = targets.selector_of(pids=pid, name=name, cgroup=cgroup, unit=unit, container=container)
+    _check_options(collector, options)
     if obstacle := abilities()[collector]:
         _fail(obstacle)
-    options |= {"max_stacks": max_stacks, "max_blocks": max_blocks}
-    options |= {"follow_children": int(follow_children), "by_process": int(by_process)}
     try:
         found = targets.selected_now(selector)
     except TargetError as error:
@@ -90,7 +122,7 @@ def record(
         duration_s=duration, snapshot_every_s=snapshot_every, options=options,
     )  # fmt: skip
     writer = _Writer(output, keeps_snapshots=snapshot_every > 0)
-    with _asked_to_stop() as should_stop, view_of(spec, sys.stderr) as view:
+    with asked_to_stop() as should_stop, view_of(spec, sys.stderr) as view:
         try:
             outcome = run_session(spec, _Both(view, writer), should_stop)
         except (CollectorError, OSError) as error:
@@ -120,9 +152,9 @@ def _check_interval(duration: float, snapshot_every: float, output: Path | None)
         )
 
 
-def _check_blocks(collector: str, options: Mapping[str, int | str]) -> None:
+def _check_options(collector: str, options: Mapping[str, int | str]) -> None:
     try:
-        check_block_options(collector, options)
+        check_run_options(collector, options)
     except BadOption as error:
         raise typer.BadParameter(f"--{error.name.replace('_', '-')} is {error.reason}") from None
 
@@ -168,26 +200,12 @@ class _Both:
         self._view.on_snapshot(seq, elapsed_s, profile, is_last)
 
 
-@contextmanager
-def _asked_to_stop() -> Iterator[Callable[[], bool]]:
-    """Whether SIGINT or SIGTERM has come since."""
-    asked: list[int] = []
-
-    def ask(number: int, _frame: FrameType | None) -> None:
-        asked.append(number)
-
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield lambda: bool(asked)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
 def _report(outcome: Outcome, writer: _Writer, *, as_json: bool) -> None:
     profile = writer.last
     if profile is None:
         _fail("no snapshot was taken")
+    if outcome.words:
+        print(outcome.words, file=sys.stderr)
     if as_json:
         print(json.dumps(_summary(outcome, writer, profile)))
     elif writer.output is None:
@@ -199,6 +217,7 @@ def _summary(outcome: Outcome, writer: _Writer, profile: Profile) -> dict[str, A
     return {
         **profile.capture,
         "outcome": outcome.reason,
+        "outcome_words": outcome.words,
         "snapshots": outcome.snapshots,
         "stacks": profile.stack_count,
         "totals": totals,

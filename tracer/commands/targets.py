@@ -39,6 +39,14 @@ def selector_of(
         raise typer.BadParameter(str(error)) from None
 
 
+def one_pid(pids: list[str] | None) -> int:
+    """Of a command that takes a single process."""
+    selector = selector_of(pids=pids, name=None, cgroup=None, unit=None, container=None)
+    if len(selector.pids) != 1:
+        raise typer.BadParameter(f"an estimate is of one process, --pid names {len(selector.pids)}")
+    return next(iter(selector.pids))
+
+
 def selected_now(selector: Selector) -> list[Found]:
     """Those that are there, also told to the person unless they were named one by one; TargetError if there is none."""
     found = select(selector)

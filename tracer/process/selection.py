@@ -28,6 +28,10 @@ class Found:
     def directory(self) -> Path:
         return PROC / str(self.pid)
 
+    def has_exited(self) -> bool:
+        now = found_at(self.pid)
+        return now is None or now.start_time != self.start_time
+
 
 def select(selector: Selector, *, own_root: int = 0) -> list[Found]:
     """By rising pid, 1 to MAX_SELECTED; TargetError says why there is nothing to record.
