@@ -35,8 +35,9 @@ class MallocCollector:
     def __init__(self, spec: RunSpec, target: Target, space: AddressSpace) -> None:
         self._pid = target.pid
         self._options = BlockOptions.of(spec.options)
+        self._wanted = AllocatorOptions.of(spec.options)
         self._nothing_live = Live(0, 0, (0,) * len(self._options.band_names))
-        finder = SiteFinder(space, AllocatorOptions.of(spec.options))
+        finder = SiteFinder(space, self._wanted)
         found = finder.new_sites()
         finder.refuse_missing()
         self._found = AllocatorsFound(target, space, found)
@@ -94,6 +95,8 @@ class MallocCollector:
         self._program.close()
 
     def _notes(self) -> Iterator[str]:
+        if not self._wanted.has_defaults:
+            yield f"Only {', '.join(map(str, self._wanted.custom))} were followed, not malloc and its like."
         if abandoned := self.counters()["abandoned"]:
             yield f"{abandoned:,} allocator calls were left by an exception or a longjmp and are not counted."
         stepped = {probe.symbol for probe in self._placed.probes if probe.kind == "single-step"}

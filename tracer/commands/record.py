@@ -14,6 +14,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from tracer.allocator_options import check_allocator_options
 from tracer.block_options import DEFAULT_AGE_BANDS, NO_AGE_BANDS, BadOption, check_block_options
 from tracer.collectors import CollectorError
 from tracer.collectors.ability import abilities
@@ -58,6 +59,22 @@ def record(
     max_size: Annotated[
         int | None, typer.Option(metavar="BYTES", help="Record only allocations of so many bytes or fewer")
     ] = None,
+    alloc: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LIB:FUNC@SIZE",
+            help="Follow this function instead of malloc's; SIZE: position of the argument that holds it, or 2*1. "
+            "Repeatable; `default` adds the usual ones",
+        ),
+    ] = None,
+    free: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LIB:FUNC@BLOCK", help="It takes back what --alloc gives out. Repeatable"),
+    ] = None,
+    addr: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=0xADDRESS", help="Where a program without symbols has malloc, free... Repeatable"),
+    ] = None,
 ) -> None:
     """Record memory stacks of a live process.
 
@@ -66,8 +83,9 @@ def record(
     """
     _check(collector, duration, snapshot_every, output)
     asked = {"age_bands": age_bands, "older_than": older_than, "min_size": min_size, "max_size": max_size}
+    asked |= {"alloc": _joined(alloc), "free": _joined(free), "addr": _joined(addr)}
     options: dict[str, int | str] = {name: value for name, value in asked.items() if value is not None}
-    _check_blocks(collector, options)
+    _check_options(collector, options)
     if obstacle := abilities()[collector]:
         _fail(obstacle)
     options |= {"max_stacks": max_stacks, "max_blocks": max_blocks}
@@ -105,9 +123,15 @@ def _check_interval(duration: float, snapshot_every: float, output: Path | None)
         )
 
 
-def _check_blocks(collector: str, options: Mapping[str, int | str]) -> None:
+def _joined(words: list[str] | None) -> str | None:
+    """As a run spec has them."""
+    return ",".join(words) if words else None
+
+
+def _check_options(collector: str, options: Mapping[str, int | str]) -> None:
     try:
         check_block_options(collector, options)
+        check_allocator_options(collector, options)
     except BadOption as error:
         raise typer.BadParameter(f"--{error.name.replace('_', '-')} is {error.reason}") from None
 

@@ -9,11 +9,13 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from tracer import protocol
+from tracer.allocator_options import ALLOCATOR_OPTIONS, MAX_OPTION_LENGTH, check_allocator_options
 from tracer.block_options import BLOCK_OPTIONS, BadOption, check_block_options
 from webapp.hosts.abilities import abilities_of, key_of
 from webapp.hosts.models import Host
 from webapp.runs.listing import BadFilter, parse_label
 
+RUN_OPTIONS = (*BLOCK_OPTIONS, *ALLOCATOR_OPTIONS)
 DURATIONS = [("10", "10 s"), ("60", "1 min"), ("600", "10 min"), ("own", "own")]
 DEFAULT_DURATION = "60"
 SNAPSHOTS_BY_DEFAULT = 10  # enough to see a slope, and a tenth of the run lost at worst
@@ -67,6 +69,10 @@ class NewRunForm(AboutForm):
     min_size = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of bytes."})
     max_size = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of bytes."})
 
+    alloc = forms.CharField(required=False, max_length=MAX_OPTION_LENGTH)
+    free = forms.CharField(required=False, max_length=MAX_OPTION_LENGTH)
+    addr = forms.CharField(required=False, max_length=MAX_OPTION_LENGTH)
+
     def __init__(self, *args: Any, host: Host, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.host = host
@@ -107,16 +113,17 @@ class NewRunForm(AboutForm):
 
     def _clean_options(self, data: dict[str, Any]) -> None:
         """Those that were filled in, as the run spec has them."""
-        data["options"] = {name: data[name] for name in BLOCK_OPTIONS if data.get(name) not in ("", None)}
+        data["options"] = {name: data[name] for name in RUN_OPTIONS if data.get(name) not in ("", None)}
         try:
             check_block_options(data["collector"], data["options"])
+            check_allocator_options(data["collector"], data["options"])
         except BadOption as error:
             self.add_error(error.name, f"This is {error.reason}.")
 
     @property
     def has_options(self) -> bool:
         """Whether more than the usual is asked for, or wrong: that must not be hidden."""
-        return any(self[name].value() not in ("", None) or self[name].errors for name in BLOCK_OPTIONS)
+        return any(self[name].value() not in ("", None) or self[name].errors for name in RUN_OPTIONS)
 
     def _clean_times(self, data: dict[str, Any]) -> None:
         duration_s = self._duration_s(data)
