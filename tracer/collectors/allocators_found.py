@@ -14,6 +14,10 @@ from tracer.process.target import Target
 from tracer.symbols.elf import ElfError, ElfFile
 
 _GO_SECTIONS = (".go.buildinfo", ".gopclntab")
+_GO_REASON = (
+    "is a Go program: a return probe would break the stacks that Go's runtime moves, and Go's memory does not come "
+    "from malloc; fetch /debug/pprof/heap from it and upload that"
+)
 
 
 class AllocatorsFound:
@@ -70,14 +74,12 @@ class AllocatorsFound:
         fd = self._space.open_file(program) if program else None
         if fd is None:
             return ""
-        if os.pread(fd, 5, 0) == b"\x7fELF\x01":
-            return "is a 32-bit program: only 64-bit ones can be recorded"
-        if _is_go(fd):
-            return (
-                "is a Go program: a return probe would break the stacks that Go's runtime moves, and Go's memory does "
-                "not come from malloc; fetch /debug/pprof/heap from it and upload that"
-            )
-        return ""
+        return reason_of_program(os.pread(fd, 5, 0)) or (_GO_REASON if _is_go(fd) else "")
+
+
+def reason_of_program(head: bytes) -> str:
+    """Why a file that begins like this can't be followed; empty if it can."""
+    return "is a 32-bit program: only 64-bit ones can be recorded" if head == b"\x7fELF\x01" else ""
 
 
 def _is_go(fd: int) -> bool:
