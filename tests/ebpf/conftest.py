@@ -45,6 +45,9 @@ class Workload:
             env={**os.environ, **environment},
         )  # fmt: skip
         self.pid = self._process.pid
+        self.await_ready()
+
+    def await_ready(self) -> None:
         self._expect("ready")
 
     def work(self) -> None:

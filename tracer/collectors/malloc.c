@@ -14,6 +14,8 @@
  * and the frame pointer, and what they allocate gets the stack from there. asprintf makes several blocks and gives back
  * the last: it is a call of its own, of the size that was asked for inside of it.
  *
+ * The dynamic linker's call of the debugger's hook tells that a library came, which may have allocators.
+ *
  * It cannot see memory that a program takes from the system without these functions, pools carved out of one
  * block, and blocks that were allocated before the recording.
  *
@@ -84,6 +86,9 @@ BPF_TABLE("lru_hash", u64, struct wrapper, wrappers, MAX_CALLS);
 BPF_TABLE("hash", u64, struct block, blocks, MAX_BLOCKS);
 /* One entry a stack, and one for key 0. It is as large as the stack map and one more, so it is never full first. */
 BPF_TABLE("hash", u64, struct totals, totals, MAX_STACKS + 1);
+
+/* When the set of loaded libraries changed, by CLOCK_MONOTONIC. */
+BPF_RINGBUF_OUTPUT(loads, 1);
 
 /* Makes LLVM forget where a value came from. It would turn a choice of registers into a computed address in the
  * context, which the verifier refuses, and a test for overflow into a 128-bit product, which BPF doesn't have. */
@@ -390,5 +395,12 @@ int on_free(struct pt_regs *context) {
     return 0;
   count(COUNT_EVENTS);
   add_freed(block.stack, block.bytes);
+  return 0;
+}
+
+int on_load(struct pt_regs *context) {
+  u64 now_ns = bpf_ktime_get_ns();
+  if (is_recorded())
+    loads.ringbuf_output(&now_ns, sizeof(now_ns), 0);
   return 0;
 }

@@ -16,6 +16,7 @@ from tracer.collectors.allocator_functions import LEAVES
 from tracer.collectors.allocators import Site, SiteFinder
 from tracer.collectors.allocators_found import AllocatorsFound
 from tracer.collectors.collector import Probe
+from tracer.collectors.late_libraries import LateLibraries
 from tracer.collectors.malloc_probes import AllocatorProbes
 from tracer.collectors.options import option
 from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, KernelStacks, RawStack, call_sites
@@ -47,8 +48,10 @@ class MallocCollector:
             multi_links=None if option(spec, "multi_links") else False,
         )  # fmt: skip
         self._placed = AllocatorProbes(self._program, target.pid)
+        self._late = LateLibraries(self._program, target, space, finder, self._placed)
         try:
             self._placed.attach(found)
+            self._late.watch()
         except BaseException:
             self._program.close()
             raise
@@ -57,8 +60,8 @@ class MallocCollector:
     def begin(self) -> None:
         self._program.begin()
 
-    def poll(self, timeout_ms: int) -> None:
-        return None
+    def poll(self, timeout_ms: int) -> int | None:
+        return self._late.follow(timeout_ms)
 
     def counters(self) -> dict[str, int]:
         return self._program.counters()
@@ -85,7 +88,7 @@ class MallocCollector:
 
     def facts(self) -> dict[str, object]:
         filters = self._options.filters()
-        notes = [*self._notes(), *self._found.notes(self.counters()["events"])]
+        notes = [*self._notes(), *self._late.notes, *self._found.notes(self.counters()["events"])]
         return {**self._found.facts(), "notes": notes, **({"filters": filters} if filters else {})}
 
     def kernel_ids(self) -> KernelIds:

@@ -1,0 +1,84 @@
+"""Libraries that are loaded while recording to probes in their allocator functions, and to notes of what was missed."""
+
+from __future__ import annotations
+
+import struct
+import time
+from contextlib import suppress
+
+from tracer.bpf.errors import BpfError
+from tracer.bpf.program import Program
+from tracer.collectors.allocators import SiteFinder
+from tracer.collectors.errors import CollectorError
+from tracer.collectors.malloc_probes import AllocatorProbes
+from tracer.process.address_space import AddressSpace
+from tracer.process.target import Target
+
+# The dynamic linker calls it when a library was mapped, before that one's first code runs: debuggers stop there.
+_LINKERS_HOOK = "_dl_debug_state"
+_LINKERS = ("ld-linux", "ld-2.", "ld-musl", "ld.so")
+
+
+class LateLibraries:
+    def __init__(
+        self, program: Program, target: Target, space: AddressSpace, finder: SiteFinder, probes: AllocatorProbes
+    ) -> None:
+        self._program, self._target, self._space = program, target, space
+        self._finder, self._probes = finder, probes
+        self._is_watching = False
+        self._seen_version = space.version
+        self._executable = self._executable_id()
+        self.notes: list[str] = []
+
+    def watch(self) -> None:
+        """Hear from the target when it loads a library, instead of looking at its mappings now and then only."""
+        place = self._finder.place_of(_LINKERS_HOOK, _LINKERS)
+        if place is None:
+            return  # linked statically
+        path, offset = place
+        with suppress(OSError):
+            self._program.attach_uprobes("on_load", path, [(offset, 0)], pid=self._target.pid, is_return=False)
+            self._program.open_ring("loads")
+            self._is_watching = True
+
+    def follow(self, timeout_ms: int) -> int | None:
+        """Place probes in what was loaded since; None if nothing tells of that, so that there was no waiting."""
+        loads = self._program.records(timeout_ms) if self._is_watching else []
+        if loads:
+            self._space.refresh()
+        if self._space.version != self._seen_version:
+            self._seen_version = self._space.version
+            self._attach(struct.unpack("=Q", loads[0])[0] if loads else 0)
+        return len(loads) if self._is_watching else None
+
+    def _attach(self, loaded_ns: int) -> None:
+        self._note_exec()
+        try:
+            sites = self._finder.new_sites(are_late=True)
+            self._probes.attach(sites)
+        except (CollectorError, BpfError, OSError) as error:
+            self.notes.append(f"A library that was loaded while recording can't be followed: {error}.")
+            return
+        modules = ", ".join(dict.fromkeys(site.module for site in sites))
+        if modules:
+            missed = (
+                f"for {(time.monotonic_ns() - loaded_ns) / 1e6:,.0f} ms" if loaded_ns else "for half a second at most"
+            )
+            self.notes.append(f"Loaded while recording, so its own calls are missing {missed}: {modules}.")
+
+    def _note_exec(self) -> None:
+        executable = self._executable_id()
+        if executable is None or executable == self._executable:
+            return
+        self._executable = executable
+        self.notes.append(
+            "The process became another program while it was recorded: what the first one held still counts as "
+            "outstanding, and of the other the callers of strdup and operator new may be missing."
+        )
+
+    def _executable_id(self) -> tuple[int, int] | None:
+        try:
+            status = (self._target.directory / "exe").stat()
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
