@@ -20,6 +20,8 @@ from tracer.symbols.spans import FunctionSpans
 # Their operator delete is a call of free, which has its own probe: a second one would only cost.
 _DELETE_IS_FREE = ("libstdc++.so", "libc++.so", "libc++abi.so")
 
+CALLED_OFTEN = frozenset(["malloc", "calloc", "realloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdlPvm"])
+
 
 @dataclass(frozen=True, slots=True)
 class Site:

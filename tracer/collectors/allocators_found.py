@@ -23,7 +23,7 @@ _GO_REASON = (
 class AllocatorsFound:
     def __init__(self, target: Target, space: AddressSpace, found: list[Site]) -> None:
         self._target, self._space, self._found = target, space, found
-        self._unreachable = [*_without_probe_path(space)]
+        self._unreachable = [*without_probe_path(space)]
 
     def refuse_unfollowable(self) -> None:
         """CollectorError says why recording this process would be wrong, harmful or empty."""
@@ -100,7 +100,7 @@ def _has_malloc(fd: int | None) -> bool:
     return False
 
 
-def _without_probe_path(space: AddressSpace) -> Iterator[Mapping]:
+def without_probe_path(space: AddressSpace) -> Iterator[Mapping]:
     """Mapped files that no probe can reach: deleted or replaced since they were mapped."""
     files = {mapping.file_id: mapping for mapping in space.mappings() if mapping.inode}
     for mapping in sorted(files.values(), key=lambda mapping: mapping.path):

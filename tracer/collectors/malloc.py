@@ -13,7 +13,7 @@ from tracer.block_options import MAX_BYTES, BlockOptions
 from tracer.bpf.program import HERE, KernelIds, Program
 from tracer.collectors.ages import Live, live_by_stack
 from tracer.collectors.allocator_functions import LEAVES
-from tracer.collectors.allocators import Site, SiteFinder
+from tracer.collectors.allocators import CALLED_OFTEN, Site, SiteFinder
 from tracer.collectors.allocators_found import AllocatorsFound
 from tracer.collectors.collector import Probe
 from tracer.collectors.late_libraries import LateLibraries
@@ -27,7 +27,6 @@ from tracer.protocol import RunSpec
 COUNTERS = (
     "events", "refused", "abandoned", "failed_stack", "stack_map_full", "allocation_map_full", "call_map_full",
 )  # fmt: skip
-_HOT = {"malloc", "calloc", "realloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdlPvm"}  # called often as a rule
 _OPERATOR_NEW_FRAMES = 4  # of forms that call each other and keep frame pointers, and one for their caller
 _SOURCES = (HERE / "target.h", HERE / "stacks.h", Path(__file__).with_suffix(".c"))
 
@@ -103,7 +102,7 @@ class MallocCollector:
         if abandoned := self.counters()["abandoned"]:
             yield f"{abandoned:,} allocator calls were left by an exception or a longjmp and are not counted."
         stepped = {probe.symbol for probe in self._placed.probes if probe.kind == "single-step"}
-        if dear := sorted(stepped & _HOT):
+        if dear := sorted(stepped & CALLED_OFTEN):
             yield f"No cheap place for a probe in {', '.join(dear)}: each call costs about 10 µs more."
 
 
