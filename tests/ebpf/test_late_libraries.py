@@ -26,7 +26,7 @@ def loaded(launch, recording_of, by_function):
         wait_until(recording, probed("liblate.so"))
         wait_until(recording, probed("libstdc++"))
         workload.work()
-        yield by_function(recording.snapshot())
+        return by_function(recording.snapshot())
 
 
 def test_operators_new_of_a_runtime_that_is_loaded_later_are_exact(loaded):
