@@ -105,3 +105,60 @@ def _address(path, name):
             return elf.exported_functions()[name].address
     finally:
         os.close(fd)
+
+
+@pytest.mark.parametrize(
+    "library, leaves",
+    [
+        ("libjemalloc.so.2", {("mallocx",), ("rallocx",)}),
+        ("libmimalloc.so.2", {("mi_malloc_aligned",), ("mi_realloc_aligned",)}),
+    ],
+)
+def test_functions_that_one_allocator_has_and_its_sized_frees_are_followed(launch, record, library, leaves):
+    recorded = record(launch("own_names", LD_PRELOAD=library), "malloc")
+
+    assert recorded.values("keep_own") == (1600, 10, 2280, 26)
+    assert recorded.tails("keep_own") == leaves
+
+
+def test_an_allocator_under_a_prefix_that_is_hidden_in_the_program_is_found(launch, record):
+    recorded = record(launch("own_names"), "malloc")
+
+    assert recorded.values("keep_hidden") == (2200, 11, 2520, 16)
+    assert recorded.tails("keep_hidden") == {("je_malloc",)}
+    assert recorded.capture["allocators"] == ["own_names", "libc.so.6"]
+
+
+@pytest.mark.parametrize("name", ["leaky-musl", "leaky-musl-static"])
+def test_musls_malloc_is_followed(launch, record, name):
+    recorded = record(launch(name), "malloc")
+
+    assert recorded.values("leak_cache") == (23 * 4096, 23, 23 * 4096, 23)
+    assert recorded.values("serve_requests") == (0, 0, 1009 * 32, 1009)
+    assert recorded.capture["lost"] == {}
+
+
+RUST_TRUTH = {
+    "keep_boxes": (3400, 17, 3400, 17),
+    "keep_strings": (182, 13, 182, 13),
+    "grow_vector": (1024, 1, 2016, 6),
+    "drop_all": (0, 0, 1472, 23),
+}
+
+
+@pytest.mark.parametrize("name", ["rust", "rust-v0"])
+def test_rusts_boxes_strings_and_vectors_are_exact(launch, record, name):
+    """Whatever their names look like: Rust has two ways to mangle them."""
+    recorded = record(launch(name), "malloc")
+
+    found = {
+        function: [
+            sum(column)
+            for column in zip(
+                *(values[:4] for stack, values in recorded.profile.rows() if any(function in frame for frame in stack)),
+                strict=True,
+            )
+        ]
+        for function in RUST_TRUTH
+    }
+    assert found == {function: list(values) for function, values in RUST_TRUTH.items()}

@@ -46,12 +46,19 @@ def test_what_happens_before_the_recording_is_not_counted(launch, recording_of):
         assert recording.snapshot().stack_count == 0
 
 
-def test_threads_that_free_each_others_blocks_leave_only_what_is_kept(launch, record):
-    recorded = record(launch("exchange"), "malloc")
+def test_32_threads_that_free_each_others_blocks_leave_only_what_is_kept_six_times_in_a_row(
+    launch, recording_of, by_function
+):
+    workload = launch("exchange")
 
-    assert recorded.values("keep_at_end") == (127_000, 127, 127_000, 127)
-    assert recorded.values("exchange")[:2] == (0, 0)
-    assert recorded.capture["lost"] == {}
+    with recording_of(workload, "malloc") as recording:
+        for times in range(1, 7):
+            workload.work()
+            recorded = by_function(recording.snapshot())
+
+            assert recorded.values("keep_at_end") == tuple(times * value for value in (127_000, 127, 127_000, 127))
+            assert recorded.values("exchange")[:2] == (0, 0)
+            assert recorded.capture["lost"] == {}
 
 
 def test_thousands_of_different_stacks_are_all_kept_apart(launch, record):
