@@ -20,6 +20,11 @@ def test_a_call_that_is_left_by_a_longjmp_or_with_its_thread_allocates_nothing(r
     assert recorded.values(function) == (0, 0, 0, 0)
 
 
+def test_a_free_of_a_block_from_before_the_recording_changes_nothing(recorded):
+    """It is no double free either: nobody knows the block."""
+    assert recorded.values("free_early") == (50, 1, 50, 1)
+
+
 def test_the_calls_after_them_are_exact(recorded):
     assert recorded.values("keep_afterwards") == (1100, 11, 1100, 11)
     assert recorded.tails("keep_afterwards") == {("malloc",)}

@@ -54,7 +54,15 @@ FUNCTION void keep_what_was_under_way(void) {
   TAIL;
 }
 
+/* A block from before the recording, and a new one that may well get its address. */
+FUNCTION void free_early(void *early) {
+  free(early);
+  USE(malloc(50));
+  TAIL;
+}
+
 int main(void) {
+  void *early = __libc_malloc(50);
   keep_what_was_under_way();
   leave_by_longjmp();
   for (int i = 0; i < 3; i++) {
@@ -62,6 +70,7 @@ int main(void) {
     pthread_create(&thread, NULL, leave_by_exit, NULL);
     pthread_join(thread, NULL);
   }
+  free_early(early);
   keep_afterwards();
   say("done");
   await_line();
