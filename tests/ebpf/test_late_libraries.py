@@ -45,6 +45,8 @@ def test_exceptions_of_operators_new_that_came_later_reach_their_catch(loaded):
 def test_an_allocator_that_is_loaded_later_is_followed(loaded):
     assert loaded.values("keep_from_pool") == (1984, 31, 2084, 32)
     assert loaded.tails("keep_from_pool") == {("mi_malloc",)}
+    assert loaded.capture["allocator"] == "libc.so.6"
+    assert loaded.capture["allocators"] == ["libc.so.6", "liblate.so"]
 
 
 def test_what_was_allocated_before_the_probes_came_is_a_note(loaded):

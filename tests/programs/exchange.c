@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #define THREADS 32
-#define ROUNDS 500
+#define ROUNDS 1000
 #define SLOTS 256
 
 static _Atomic(void *) slots[SLOTS];

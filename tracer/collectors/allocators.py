@@ -142,6 +142,8 @@ class SiteFinder:
         symbol, known = function.symbol, function.allocator
         arguments = min(known.arguments if known else function.block, len(ARGUMENT_REGISTERS))
         places = placements(elf.code(symbol.address, SCANNED_BYTES), arguments=arguments, is_free=known is None)
+        if known is None:  # the probe of a free is not told where the block is by then
+            places = [place for place in places if not place.moved]
         start = elf.file_offset(symbol.address)
         address = self._space.address_of(mapping.file_id, start) or 0
         span = range(address, address + symbol.size)

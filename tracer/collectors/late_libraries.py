@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from tracer.bpf.errors import BpfError
 from tracer.bpf.program import Program
-from tracer.collectors.allocators import SiteFinder
+from tracer.collectors.allocators import Site, SiteFinder
 from tracer.collectors.errors import CollectorError
 from tracer.collectors.malloc_probes import AllocatorProbes
 from tracer.process.address_space import AddressSpace
@@ -21,10 +21,17 @@ _LINKERS = ("ld-linux", "ld-2.", "ld-musl", "ld.so")
 
 class LateLibraries:
     def __init__(
-        self, program: Program, target: Target, space: AddressSpace, finder: SiteFinder, probes: AllocatorProbes
+        self,
+        program: Program,
+        target: Target,
+        space: AddressSpace,
+        finder: SiteFinder,
+        probes: AllocatorProbes,
+        found: list[Site],
     ) -> None:
+        """`found` gets the sites of what comes."""
         self._program, self._target, self._space = program, target, space
-        self._finder, self._probes = finder, probes
+        self._finder, self._probes, self._found = finder, probes, found
         self._is_watching = False
         self._seen_version = space.version
         self._executable = self._executable_id()
@@ -59,6 +66,7 @@ class LateLibraries:
         except (CollectorError, BpfError, OSError) as error:
             self.notes.append(f"A library that was loaded while recording can't be followed: {error}.")
             return
+        self._found += sites
         modules = ", ".join(dict.fromkeys(site.module for site in sites))
         if modules:
             missed = (

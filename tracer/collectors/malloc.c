@@ -19,8 +19,8 @@
  * It cannot see memory that a program takes from the system without these functions, pools carved out of one
  * block, and blocks that were allocated before the recording.
  *
- * Defines: IN_WRAPPER(address), HAS_OPERATOR_NEW, FREED_BLOCK(context), LAST_POSITION, IS_WANTED(bytes), MAX_BLOCKS, MAX_STACKS, MAX_CALLS, and those of target.h
- * and stacks.h.
+ * Defines: IN_WRAPPER(address), HAS_OPERATOR_NEW, FREED_BLOCK(context), LAST_POSITION, IS_WANTED(bytes), MAX_BLOCKS,
+ * MAX_STACKS, MAX_CALLS, and those of target.h and stacks.h.
  */
 
 /* What the probe's cookie says of a function, low byte first: its number, then the position of each argument that

@@ -41,13 +41,13 @@ class MallocCollector:
         found = finder.new_sites()
         finder.refuse_missing()
         self._found = AllocatorsFound(target, space, found)
-        self._found.refuse_unfollowable()
+        self._found.refuse_unfollowable(has_defaults=self._wanted.has_defaults)
         self._program = Program(
             _SOURCES, defines=_defines(spec, target.pid, found), counters=COUNTERS,
             multi_links=None if option(spec, "multi_links") else False,
         )  # fmt: skip
         self._placed = AllocatorProbes(self._program, target.pid)
-        self._late = LateLibraries(self._program, target, space, finder, self._placed)
+        self._late = LateLibraries(self._program, target, space, finder, self._placed, found)
         try:
             self._placed.attach(found)
             self._late.watch()
