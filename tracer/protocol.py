@@ -9,7 +9,9 @@ from typing import Any, Literal
 from tracer.allocator_options import check_allocator_options
 from tracer.block_options import COLLECTOR as BLOCK_COLLECTOR
 from tracer.block_options import OLDEST_BAND, BlockOptions, age_of, age_words, check_block_options
+from tracer.limit_options import check_limits
 from tracer.profile.model import ValueType
+from tracer.unwind_option import check_unwind
 
 PROTOCOL_VERSION = 1
 
@@ -58,7 +60,7 @@ COLLECTORS: Mapping[str, CollectorFacts] = {
             "malloc",
             "Allocator calls",
             "Each malloc, calloc, realloc, new and free: which code path holds memory that it has not given back.",
-            "4 to 6 µs for each malloc and its free: noticeable above 10,000 calls a second.",
+            "3 to 5 µs for each malloc and its free: noticeable above 10,000 calls a second.",
             _VALUE_TYPES["malloc"],
         ),
         CollectorFacts(
@@ -158,6 +160,14 @@ CAPTURE_KEYS = (
     "allocator",  # file name of the module whose malloc the program calls
     "allocators",  # file names of all modules that have one
     "filters",  # {option: value}: options that leave blocks out, of BlockOptions.filters
+    "shares",  # of the default value type, 0 to 1: profile/gaps.py
+    "unresolved_by_module",  # {file: value of the default value type whose stacks pass through nameless places of it}
+    "failed_stacks",  # {name of the kernel's error: count}, of the lost ones
+    "unknown_frees",  # of blocks from before the recording, or given back by the C library itself
+    "grade",  # "A", "B", "C", "D", or "" where the losses are not told: profile/grade.py
+    "overhead",  # {"share", "peak_share", "own_share", "budget": of one core, "trap_ns": {kind: ns}, "is_measured"}
+    "unwind",  # how malloc's stacks were found: fp or dwarf
+    "unwind_reason",  # a sentence: why, if that was chosen for the user
     "notes",  # [sentence]
 )
 """Keys of `Profile.capture`, written as `# capture: {json}` under the folded header. All are optional."""
@@ -214,6 +224,8 @@ class RunSpec:
             raise ValueError(f"duration is {spec.duration_s:g} s, the limit is {MAX_DURATION_S} s")
         check_block_options(spec.collector, spec.options)
         check_allocator_options(spec.collector, spec.options)
+        check_limits(spec.options)
+        check_unwind(spec.collector, spec.options)
         return spec
 
 

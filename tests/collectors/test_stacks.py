@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import struct
+
 from tracer.collectors.allocator_functions import LEAVES
 from tracer.collectors.malloc import stack_at_return
 from tracer.collectors.naming import Naming
-from tracer.collectors.stacks import CapturedStack, RawStack
+from tracer.collectors.stacks import CapturedStack, RawStack, failures
 from tracer.process.address_space import Name
 
 NAMES = {
@@ -93,3 +95,9 @@ def test_frames_of_operators_new_that_keep_them_are_left_out():
     stack = stack_at_return(RawStack(new, 0x3005, (0xAAAA, 0xBBBB, 0x3005, 0x2005)))
 
     assert stack == CapturedStack((0x3004, 0x2004), "operator new[]")
+
+
+def test_stacks_that_could_not_be_read_are_told_by_the_name_of_the_error():
+    entries = [(struct.pack("=I", number), struct.pack("=Q", count)) for number, count in ((14, 3), (0, 1))]
+
+    assert failures(entries) == {"error 0": 1, "EFAULT": 3}

@@ -5,15 +5,17 @@ from __future__ import annotations
 import pytest
 
 BUILDS = {
-    "frame pointers": ("allocations", {}, {}),
-    "linked statically": ("allocations-static", {}, {}),
-    "no frame pointers": ("allocations-frameless", {}, {}),
-    "a perf event for each probe": ("allocations", {"multi_links": 0}, {}),
-    "no age bands": ("allocations", {"age_bands": "none"}, {}),
-    "jemalloc": ("allocations", {}, {"LD_PRELOAD": "libjemalloc.so.2"}),
-    "tcmalloc": ("allocations", {}, {"LD_PRELOAD": "libtcmalloc_minimal.so.4"}),
-    "mimalloc": ("allocations", {}, {"LD_PRELOAD": "libmimalloc.so.2", "NEW_ABORTS": "1"}),
-    "jemalloc, no frame pointers": ("allocations-frameless", {}, {"LD_PRELOAD": "libjemalloc.so.2"}),
+    "frame pointers": ("allocations", {"unwind": "fp"}, {}),
+    "unwound": ("allocations", {"unwind": "dwarf"}, {}),
+    "linked statically": ("allocations-static", {"unwind": "fp"}, {}),
+    "no frame pointers": ("allocations-frameless", {"unwind": "fp"}, {}),
+    "no frame pointers, unwound": ("allocations-frameless", {"unwind": "dwarf"}, {}),
+    "a perf event for each probe": ("allocations", {"unwind": "fp", "multi_links": 0}, {}),
+    "no age bands": ("allocations", {"unwind": "fp", "age_bands": "none"}, {}),
+    "jemalloc": ("allocations", {"unwind": "fp"}, {"LD_PRELOAD": "libjemalloc.so.2"}),
+    "tcmalloc": ("allocations", {"unwind": "fp"}, {"LD_PRELOAD": "libtcmalloc_minimal.so.4"}),
+    "mimalloc": ("allocations", {"unwind": "fp"}, {"LD_PRELOAD": "libmimalloc.so.2", "NEW_ABORTS": "1"}),
+    "jemalloc, no frame pointers": ("allocations-frameless", {"unwind": "fp"}, {"LD_PRELOAD": "libjemalloc.so.2"}),
 }
 
 # Function of tests/programs/allocations.cpp: outstanding bytes and objects, allocated bytes and objects.

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from tracer.collectors.allocators import Site
 from tracer.collectors.errors import CollectorError
-from tracer.collectors.naming import C_LIBRARY
 from tracer.process.address_space import AddressSpace
 from tracer.process.maps import Mapping
 from tracer.process.target import Target
+from tracer.profile.gaps import C_LIBRARY
 from tracer.symbols.elf import ElfError, ElfFile
 
 _GO_SECTIONS = (".go.buildinfo", ".gopclntab")

@@ -32,7 +32,9 @@ class LateLibraries:
         """`found` gets the sites of what comes."""
         self._program, self._target, self._space = program, target, space
         self._finder, self._probes, self._found = finder, probes, found
-        self._is_watching = False
+        self.is_watching = False
+        self._loads: list[bytes] = []
+        self._is_stopped = False
         self._seen_version = space.version
         self._executable = self._executable_id()
         self.notes: list[str] = []
@@ -44,19 +46,23 @@ class LateLibraries:
             return  # linked statically
         path, offset = place
         with suppress(OSError):
-            self._program.attach_uprobes("on_load", path, [(offset, 0)], pid=self._target.pid, is_return=False)
-            self._program.open_ring("loads")
-            self._is_watching = True
+            self._program.attach_uprobes("on_load", path, [(offset, 0)], pid=self._target.pid, kind="single-step")
+            self._program.open_ring("loads", self._loads.append)
+            self.is_watching = True
 
-    def follow(self, timeout_ms: int) -> int | None:
-        """Place probes in what was loaded since; None if nothing tells of that, so that there was no waiting."""
-        loads = self._program.records(timeout_ms) if self._is_watching else []
+    def follow(self) -> None:
+        """Place probes in what was loaded since; what the target told of that came with the program's records."""
+        loads = list(self._loads)
+        self._loads.clear()
         if loads:
             self._space.refresh()
-        if self._space.version != self._seen_version:
+        if self._space.version != self._seen_version and not self._is_stopped:
             self._seen_version = self._space.version
             self._attach(struct.unpack("=Q", loads[0])[0] if loads else 0)
-        return len(loads) if self._is_watching else None
+
+    def stop(self) -> None:
+        """Place no probes any more."""
+        self._is_stopped = True
 
     def _attach(self, loaded_ns: int) -> None:
         self._note_exec()

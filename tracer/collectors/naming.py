@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from tracer.collectors.stacks import CapturedStack
 from tracer.process.address_space import AddressSpace, Name
+from tracer.profile.gaps import BROKEN, C_LIBRARY, NO_CALLER, NO_STACK, TRUNCATED
 from tracer.profile.model import Stack
-
-TRUNCATED = "[truncated]"  # root of a stack that had more frames than were captured
-BROKEN = "[broken unwind]"  # root of a stack whose unwinding ended before its root
-NO_CALLER = "[caller not unwound]"  # root of a leaf that was not unwound
-NO_STACK = "[stack not recorded]"  # all of a stack that was lost
-C_LIBRARY = ("libc.so.", "libc-2.", "ld-linux", "ld-2.", "ld-musl", "libpthread")
 
 
 class Naming:

@@ -15,8 +15,12 @@ from tracer.collectors.collector import Collector, lost
 from tracer.collectors.errors import CollectorError
 from tracer.collectors.naming import Naming
 from tracer.collectors.options import check_options
+from tracer.collectors.overhead import OverheadMeter
+from tracer.limit_options import budget_share
 from tracer.process.address_space import AddressSpace
 from tracer.process.target import Target, TargetError
+from tracer.profile.gaps import gaps_of
+from tracer.profile.grade import grade
 from tracer.profile.model import Profile
 from tracer.protocol import RunSpec, value_types_of
 from tracer.symbols.cache import SymbolCache
@@ -45,6 +49,7 @@ class Recording:
         self.spec = spec
         self.value_types = value_types_of(spec.collector, spec.options)
         self._resources = ExitStack()
+        self._ended: float | None = None  # when released, if before the end
 
     def __enter__(self) -> Recording:
         try:
@@ -64,12 +69,23 @@ class Recording:
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             self._refresh()
+            self._meter.look()
             if self._target.has_exited():
                 break
             if self._collector.poll(max(1, int(min(left, _SLICE_S) * 1000))) is None:
                 self._target.exits_within(min(left, _SLICE_S))
         self._drain()
         return not self._target.has_exited()
+
+    def over_budget(self) -> str:
+        """Why the recording must end by its budget, as sentences; empty if it need not."""
+        return self._meter.verdict() if self._meter.is_over_budget else ""
+
+    def release(self) -> None:
+        """Detach at once; the snapshot that is taken then is of this moment."""
+        self._collector.release()
+        self._ended = time.monotonic()
+        self._drain()
 
     def progress(self) -> Progress:
         counters = self._collector.counters()
@@ -84,7 +100,8 @@ class Recording:
         for stack, values in self._collector.values():
             if any(values):
                 profile.add(naming.frames(stack), values)
-        profile.capture = self._capture(naming)
+        capture = self._capture(naming) | asdict(gaps_of(profile, is_ours=True))
+        profile.capture = capture | {"grade": grade(capture).grade}
         return profile
 
     def kernel_ids(self) -> KernelIds:
@@ -109,6 +126,8 @@ class Recording:
             raise CollectorError(f"process {spec.pid} exited while the probes were being placed")
         self._collector.begin()
         self._began = time.monotonic()
+        self._meter = OverheadMeter(self._collector.runs, budget_share(spec.options))
+        self._resources.callback(self._meter.close)
         self._refresh_due = self._began + _REFRESH_EVERY_S
         self._began_at = datetime.now(UTC)
 
@@ -133,7 +152,7 @@ class Recording:
             "command": self._target.command,
             "host": platform.node(),
             "started_at": self._began_at.isoformat(timespec="milliseconds"),
-            "elapsed_s": round(time.monotonic() - self._began, 3),
+            "elapsed_s": round((self._ended or time.monotonic()) - self._began, 3),
             "events": progress.events,
             "lost": progress.lost,
             "truncated_stacks": naming.truncated_stacks,
@@ -141,5 +160,6 @@ class Recording:
             "unresolved_frames": naming.unresolved_frames,
             "frames": naming.frame_count,
             "probes": [asdict(probe) for probe in self._collector.probes()],
+            "overhead": self._meter.facts(),
             **self._collector.facts(),
         }

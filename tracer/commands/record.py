@@ -20,9 +20,11 @@ from tracer.collectors import CollectorError
 from tracer.collectors.ability import abilities
 from tracer.collectors.session import Listener, Outcome, run_session
 from tracer.commands.recording_view import view_of
+from tracer.limit_options import BUDGET_OVER_S, DEFAULT_BUDGET_PERCENT, NO_BUDGET, check_limits
 from tracer.profile.folded import write_folded
 from tracer.profile.model import Profile
 from tracer.protocol import COLLECTORS, MAX_DURATION_S, MAX_SNAPSHOTS, RunSpec
+from tracer.unwind_option import AUTO, UNWIND, UNWINDS, check_unwind
 
 _SHORTEST_INTERVAL_S = 0.1
 
@@ -37,6 +39,14 @@ def record(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="File for the folded stacks; default: standard output")
     ] = None,
+    budget: Annotated[
+        str,
+        typer.Option(
+            metavar="PERCENT",
+            help=f"End above this share of one core, averaged over {BUDGET_OVER_S:g} s, and keep what there is; "
+            f"or {NO_BUDGET}",
+        ),
+    ] = f"{DEFAULT_BUDGET_PERCENT:g}",
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a summary as JSON; the folded stacks then go to -o only")
     ] = False,
@@ -75,6 +85,12 @@ def record(
         list[str] | None,
         typer.Option(metavar="NAME=0xADDRESS", help="Where a program without symbols has malloc, free... Repeatable"),
     ] = None,
+    unwind: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOW", help=f"How malloc's stacks are found: {', '.join(UNWINDS)}; default: {AUTO}, which says why"
+        ),
+    ] = None,
 ) -> None:
     """Record memory stacks of a live process.
 
@@ -85,10 +101,12 @@ def record(
     asked = {"age_bands": age_bands, "older_than": older_than, "min_size": min_size, "max_size": max_size}
     asked |= {"alloc": _joined(alloc), "free": _joined(free), "addr": _joined(addr)}
     options: dict[str, int | str] = {name: value for name, value in asked.items() if value is not None}
+    if unwind is not None:
+        options[UNWIND] = unwind
+    options |= {"budget": budget, "max_stacks": max_stacks, "max_blocks": max_blocks}
     _check_options(collector, options)
     if obstacle := abilities()[collector]:
         _fail(obstacle)
-    options |= {"max_stacks": max_stacks, "max_blocks": max_blocks}
     spec = RunSpec(
         "", collector, pid, duration_s=duration, snapshot_every_s=snapshot_every, options=options
     )  # fmt: skip
@@ -132,6 +150,8 @@ def _check_options(collector: str, options: Mapping[str, int | str]) -> None:
     try:
         check_block_options(collector, options)
         check_allocator_options(collector, options)
+        check_limits(options)
+        check_unwind(collector, options)
     except BadOption as error:
         raise typer.BadParameter(f"--{error.name.replace('_', '-')} is {error.reason}") from None
 
@@ -197,6 +217,8 @@ def _report(outcome: Outcome, writer: _Writer, *, as_json: bool) -> None:
     profile = writer.last
     if profile is None:
         _fail("no snapshot was taken")
+    if outcome.words:
+        print(outcome.words, file=sys.stderr)
     if as_json:
         print(json.dumps(_summary(outcome, writer, profile)))
     elif writer.output is None:
@@ -208,6 +230,7 @@ def _summary(outcome: Outcome, writer: _Writer, profile: Profile) -> dict[str, A
     return {
         **profile.capture,
         "outcome": outcome.reason,
+        "outcome_words": outcome.words,
         "snapshots": outcome.snapshots,
         "stacks": profile.stack_count,
         "totals": totals,

@@ -49,7 +49,7 @@ class ProgressOut(Schema):
 
 class FinishIn(Schema):
     attempt: str = ATTEMPT
-    outcome: Literal["done", "stopped", "target_exited", "failed", "cancelled"]
+    outcome: Literal["done", "stopped", "target_exited", "over_budget", "failed", "cancelled"]
     reason: Text = ""
     snapshots: int = Field(0, ge=0, le=protocol.MAX_SNAPSHOTS)
 

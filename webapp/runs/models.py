@@ -87,7 +87,7 @@ class Run(models.Model):
     upload_key = models.CharField(max_length=100, null=True)  # Idempotency-Key of an upload; its retries find this run
 
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
-    reason = models.CharField(max_length=500, default="")  # why failed or cancelled
+    reason = models.CharField(max_length=500, default="")  # why it failed, was cancelled, or ended before its time
     changed_at = models.DateTimeField(default=timezone.now)
 
     # recordings

@@ -14,14 +14,7 @@ from tracer import protocol
 from webapp.hosts.abilities import key_of, processes_of
 from webapp.hosts.models import Host
 from webapp.runs import states
-from webapp.runs.forms import (
-    DEFAULT_DURATION,
-    DURATIONS,
-    RUN_OPTIONS,
-    SHORTEST_INTERVAL_S,
-    NewRunForm,
-    default_interval_s,
-)
+from webapp.runs.forms import DEFAULT_DURATION, DURATIONS, OPTIONS, SHORTEST_INTERVAL_S, NewRunForm, default_interval_s
 from webapp.runs.models import Run
 from webapp.teams.access import person, project_or_404, require
 from webapp.teams.models import Project, Role
@@ -67,7 +60,7 @@ def _form(request: HttpRequest, host: Host | None, old: Run | None) -> NewRunFor
 
 
 FROM_LINK = (
-    "process", "collector", "duration", "own_duration", "snapshot_every", "service", "deploy", "labels", *RUN_OPTIONS,
+    "process", "collector", "duration", "own_duration", "snapshot_every", "service", "deploy", "labels", *OPTIONS,
 )  # fmt: skip
 
 
@@ -97,7 +90,7 @@ def _as_before(old: Run, host: Host) -> dict[str, Any]:
         "service": old.service,
         "deploy": old.deploy,
         "labels": ", ".join(f"{key}={text}" for key, text in old.labels.items()),
-        **{name: value for name, value in old.spec.get("options", {}).items() if name in RUN_OPTIONS},
+        **{name: value for name, value in old.spec.get("options", {}).items() if name in OPTIONS},
     }
 
 

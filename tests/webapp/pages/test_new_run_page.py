@@ -56,9 +56,19 @@ def test_options_that_are_filled_in_are_those_of_the_run(
     assert Run.objects.get().spec["options"] == {"age_bands": "30s,5m", "older_than": "30s", "min_size": 64, **pool}
 
 
+def test_a_way_to_find_stacks_that_was_chosen_is_that_of_the_run(
+    story: Any, live_host: Host, as_user: Callable[[User], Client]
+) -> None:
+    for unwind in ("dwarf", "auto"):
+        as_user(story.bob).post(NEW_RUN, filled_in(live_host, unwind=unwind))
+
+    assert [run.spec["options"] for run in Run.objects.order_by("pk")] == [{"unwind": "dwarf"}, {}]
+
+
 def test_more_options_are_folded_away_until_one_is_used(story: Any, live_host: Host, get: Callable[..., Any]) -> None:
     assert "open" not in get(story.bob, NEW_RUN).one("details", class_="options").attributes
     assert "open" in get(story.bob, f"{NEW_RUN}?older_than=30s").one("details", class_="options").attributes
+    assert "open" in get(story.bob, f"{NEW_RUN}?unwind=fp").one("details", class_="options").attributes
 
 
 @pytest.mark.parametrize(
@@ -115,6 +125,11 @@ def test_it_takes_about_ten_snapshots_unless_told_otherwise(
         ({"alloc": "pool_get"}, "This is 'pool_get', it must be LIBRARY:FUNCTION@SIZE, such as libpool.so:pool_get@1."),
         ({"free": "libpool.so:pool_put"}, "This is 'libpool.so:pool_put', but there is no alloc"),
         ({"addr": "malloc"}, "This is 'malloc', it must be FUNCTION=ADDRESS, such as malloc=0x4012f0."),
+        (
+            {"collector": "brk", "unwind": "dwarf"},
+            "This is 'dwarf', but brk has no choice: leave it out, or use malloc.",
+        ),
+        ({"unwind": "lbr"}, "Select a valid choice."),
         ({"service": "a\tb"}, "This holds a control character"),
         ({"service": "x" * 101}, "at most 100 characters"),
     ],
@@ -276,8 +291,13 @@ def test_record_again_asks_for_the_same_once_more(repeated: Callable[..., Any]) 
 
 
 def test_record_again_keeps_the_options(repeated: Callable[..., Any]) -> None:
-    page = repeated(collector="malloc", options={"older_than": "30s", "max_size": 512, "max_stacks": 64})
+    page = repeated(
+        collector="malloc", options={"older_than": "30s", "max_size": 512, "unwind": "fp", "max_stacks": 64}
+    )
 
+    assert [choice.attributes["value"] for choice in page.all("option") if "selected" in choice.attributes][-1:] == [
+        "fp"
+    ]
     filled = [page.one("input", name=name).attributes["value"] for name in ("older_than", "max_size", "min_size")]
     assert filled == ["30s", "512", ""]
 
