@@ -21,22 +21,47 @@ class Bounds:
     highest: int
 
 
-# Maps are allocated whole when a recording starts; the bounds keep all of them together below 512 MiB.
 MAP_SIZES: Mapping[str, Bounds] = {
-    "max_stacks": Bounds(16_384, 16, 131_072),  # 1 kB each
-    "max_blocks": Bounds(1 << 20, 16, 1 << 22),  # 96 bytes each, live ones
+    "max_stacks": Bounds(16_384, 16, 131_072),
+    "max_blocks": Bounds(1 << 20, 16, 1 << 22),  # live ones
     "max_calls": Bounds(16_384, 16, 131_072),  # threads inside a traced call
-    "ring_pages": Bounds(4096, 8, 16_384),  # of 4 kB
+    "ring_pages": Bounds(4096, 8, 16_384),
+}
+MOST_MAP_BYTES = 512 << 20  # all maps of a recording together: they are allocated whole when it starts
+
+# What the kernel accounts for an entry, in all maps that have one for it.
+_BYTES_EACH: Mapping[str, Mapping[str, int]] = {
+    "malloc": {"max_stacks": 1230, "max_blocks": 96, "max_calls": 300},
+    "brk": {"max_calls": 150, "ring_pages": 4110},
+    "mmap": {"max_calls": 150, "ring_pages": 4110},
+    "page_faults": {"max_stacks": 1600, "ring_pages": 4110},
 }
 LIMIT_OPTIONS = (BUDGET, *MAP_SIZES)
 
 
-def check_limits(options: Mapping[str, int | str]) -> None:
-    """BadOption for a budget or a size that can't be."""
+def check_limits(collector: str, options: Mapping[str, int | str]) -> None:
+    """BadOption for a budget or a size that can't be, and for maps that are too large together."""
     budget_share(options)
     for name, bounds in MAP_SIZES.items():
         if name in options:
             check_size(name, options[name], bounds)
+    if (taken := map_bytes(collector, options)) > MOST_MAP_BYTES:
+        each = _BYTES_EACH[collector]
+        largest = max(each, key=lambda name: each[name] * _size(name, options))
+        raise BadOption(
+            largest,
+            f"{_size(largest, options):,}: all maps together would take {taken / 2**20:.0f} MB of memory, "
+            f"the limit is {MOST_MAP_BYTES >> 20} MB",
+        )
+
+
+def map_bytes(collector: str, options: Mapping[str, int | str]) -> int:
+    """Memory of the host that the maps of a recording take while it lasts."""
+    return sum(each * _size(name, options) for name, each in _BYTES_EACH.get(collector, {}).items())
+
+
+def _size(name: str, options: Mapping[str, int | str]) -> int:
+    return int(options.get(name, MAP_SIZES[name].default))
 
 
 def budget_share(options: Mapping[str, int | str]) -> float | None:

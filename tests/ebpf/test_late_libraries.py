@@ -66,6 +66,7 @@ def test_a_program_that_the_process_becomes_is_followed(launch, recording_of, by
         workload.work()
         recorded = by_function(recording.snapshot())
 
+    assert recorded.capture["events"] == 41 + 23 + 2 * 1009
     assert recorded.values("keep_before_exec") == (41 * 64, 41, 41 * 64, 41)
     assert recorded.values("leak_cache") == (23 * 4096, 23, 23 * 4096, 23)
     assert recorded.values("serve_requests") == (0, 0, 1009 * 32, 1009)

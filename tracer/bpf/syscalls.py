@@ -13,7 +13,7 @@ from pathlib import Path
 
 # Numbers of x86_64 and of uapi/linux/bpf.h, uapi/linux/perf_event.h: part of the kernel's ABI.
 _NR_BPF, _NR_PERF_EVENT_OPEN = 321, 298
-_MAP_LOOKUP, _MAP_UPDATE, _PROG_LOAD, _LINK_CREATE, _MAP_LOOKUP_BATCH = 1, 2, 5, 28, 24
+_MAP_LOOKUP, _MAP_UPDATE, _MAP_DELETE, _PROG_LOAD, _LINK_CREATE, _MAP_LOOKUP_BATCH = 1, 2, 3, 5, 28, 24
 _PROG_NEXT_ID, _OBJECT_INFO, _LINK_NEXT_ID, _ENABLE_STATS = 11, 15, 31, 32
 _PROG_TYPE_KPROBE = 2
 _ATTACH_PERF_EVENT = 41
@@ -62,6 +62,12 @@ def lookup(map_fd: int, key: bytes, value_bytes: int) -> bytes | None:
 def update(map_fd: int, key: bytes, value: bytes) -> None:
     name, content = ctypes.create_string_buffer(key, len(key)), ctypes.create_string_buffer(value, len(value))
     _bpf(_MAP_UPDATE, _attributes("=IxxxxQQQ", map_fd, ctypes.addressof(name), ctypes.addressof(content), 0))
+
+
+def delete(map_fd: int, key: bytes) -> None:
+    name = ctypes.create_string_buffer(key, len(key))
+    with suppress(FileNotFoundError):
+        _bpf(_MAP_DELETE, _attributes("=IxxxxQQQ", map_fd, ctypes.addressof(name), 0, 0))
 
 
 def lookup_all(map_fd: int, *, key_bytes: int, value_bytes: int, max_entries: int) -> Iterator[tuple[bytes, bytes]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -66,10 +66,13 @@ class Site:
 class SiteFinder:
     """Looks at each file once; of several names of one function the first counts."""
 
-    def __init__(self, space: AddressSpace, wanted: AllocatorOptions) -> None:
+    def __init__(
+        self, space: AddressSpace, wanted: AllocatorOptions, *, but_of: Collection[tuple[int, int, int]] = ()
+    ) -> None:
+        """Files of `but_of` are left out."""
         self._space, self._wanted = space, wanted
         self._custom = CustomFunctions(wanted)
-        self._seen: set[tuple[int, int, int]] = set()
+        self._seen = set(but_of)
 
     def refuse_missing(self) -> None:
         """CollectorError: a function that was asked for by name is nowhere."""
@@ -125,7 +128,7 @@ class SiteFinder:
                 yield function
 
     def _candidates(self, elf: ElfFile, mapping: Mapping) -> Iterator[Function]:
-        symbols = elf.functions() if self._wanted.has_defaults or self._custom.are_in(mapping.module) else []
+        symbols = list(elf.functions()) if self._wanted.has_defaults or self._custom.are_in(mapping.module) else []
         if self._space.is_program(mapping):
             yield from self._custom.addressed_in(elf)
         yield from self._custom.named_in(mapping.module, symbols)

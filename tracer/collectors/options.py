@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from tracer.allocator_options import ALLOCATOR_OPTIONS, check_allocator_options
-from tracer.block_options import BLOCK_OPTIONS, BadOption, check_block_options
+from tracer.allocator_options import ALLOCATOR_OPTIONS
+from tracer.block_options import BLOCK_OPTIONS, BadOption
 from tracer.collectors.errors import CollectorError
-from tracer.limit_options import LIMIT_OPTIONS, MAP_SIZES, Bounds, check_limits, check_size
-from tracer.protocol import RunSpec
-from tracer.unwind_option import UNWIND, check_unwind
+from tracer.limit_options import LIMIT_OPTIONS, MAP_SIZES, Bounds, check_size
+from tracer.protocol import RunSpec, check_run_options
+from tracer.unwind_option import UNWIND
 
 OPTIONS: dict[str, Bounds] = {
     **MAP_SIZES,
     "unwinds_a_second": Bounds(2000, 10, 100_000),  # of faults or new stacks; each takes 0.1 ms outside of the process
+    "lines": Bounds(0, 0, 1),  # 1: frames end with file and line, where debug information tells them
     "multi_links": Bounds(1, 0, 1),  # 0: one perf event a probe, as on kernels before 6.6
 }
 
@@ -26,10 +27,7 @@ def check_options(spec: RunSpec) -> None:
         if name not in (*BLOCK_OPTIONS, *ALLOCATOR_OPTIONS, *LIMIT_OPTIONS, UNWIND):
             checked(name, value)
     try:
-        check_block_options(spec.collector, spec.options)
-        check_allocator_options(spec.collector, spec.options)
-        check_limits(spec.options)
-        check_unwind(spec.collector, spec.options)
+        check_run_options(spec.collector, spec.options)
     except BadOption as error:
         raise CollectorError(str(error)) from None
 

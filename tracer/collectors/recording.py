@@ -14,16 +14,17 @@ from tracer.collectors import registry
 from tracer.collectors.collector import Collector, lost
 from tracer.collectors.errors import CollectorError
 from tracer.collectors.naming import Naming
-from tracer.collectors.options import check_options
+from tracer.collectors.options import check_options, option
 from tracer.collectors.overhead import OverheadMeter
 from tracer.limit_options import budget_share
 from tracer.process.address_space import AddressSpace
+from tracer.process.names import FrameNames
 from tracer.process.target import Target, TargetError
 from tracer.profile.gaps import gaps_of
 from tracer.profile.grade import grade
 from tracer.profile.model import Profile
 from tracer.protocol import RunSpec, value_types_of
-from tracer.symbols.cache import SymbolCache
+from tracer.symbols.symbolizer import Symbolizer
 
 _REFRESH_EVERY_S = 0.5  # what is mapped and gone between two looks keeps no names
 _REFRESH_SHARE = 0.05  # of the time, at most: reading the maps also holds up a target that maps
@@ -96,10 +97,11 @@ class Recording:
         self._drain()
         self._space.refresh()
         profile = Profile(self.value_types)
-        naming = Naming(self._space)
-        for stack, values in self._collector.values():
-            if any(values):
-                profile.add(naming.frames(stack), values)
+        rows = [(stack, values) for stack, values in self._collector.values() if any(values)]
+        self._names.resolve({address for stack, _ in rows for address in stack.addresses})
+        naming = Naming(self._names)
+        for stack, values in rows:
+            profile.add(naming.frames(stack), values)
         capture = self._capture(naming) | asdict(gaps_of(profile, is_ours=True))
         profile.capture = capture | {"grade": grade(capture).grade}
         return profile
@@ -118,8 +120,10 @@ class Recording:
         spec = self.spec
         self._target = Target(spec.pid, start_time=spec.start_time)
         self._resources.callback(self._target.close)
-        self._space = AddressSpace(self._target, SymbolCache())
+        self._space = AddressSpace(self._target)
         self._resources.callback(self._space.close)
+        self._names = FrameNames(self._space, Symbolizer(), with_lines=bool(option(spec, "lines")))
+        self._resources.callback(self._names.close)
         self._collector: Collector = registry.open_collector(spec, self._target, self._space)
         self._resources.callback(self._collector.close)
         if self._target.has_exited():
@@ -161,5 +165,11 @@ class Recording:
             "frames": naming.frame_count,
             "probes": [asdict(probe) for probe in self._collector.probes()],
             "overhead": self._meter.facts(),
-            **self._collector.facts(),
+            "build_ids": self._names.build_ids(naming.unresolved_modules),
+            **self._facts(),
         }
+
+    def _facts(self) -> dict[str, object]:
+        facts = self._collector.facts()
+        notes = facts.get("notes", [])
+        return {**facts, "notes": [*(notes if isinstance(notes, list) else []), *self._names.notes()]}

@@ -13,7 +13,6 @@ from tracer.process.address_space import AddressSpace
 from tracer.process.frame_pointers import modules_without_frame_pointers
 from tracer.process.maps import Mapping, parse_maps
 from tracer.process.target import Target, TargetError
-from tracer.symbols.cache import SymbolCache
 from tracer.symbols.elf import ElfError, ElfFile
 
 _NAMED = 3  # files in one line; a process may have hundreds
@@ -34,7 +33,7 @@ def target_checks(pid: int) -> list[Check]:
 
 
 def _checks(target: Target) -> list[Check]:
-    space = AddressSpace(target, SymbolCache())
+    space = AddressSpace(target)
     try:
         found = SiteFinder(space, AllocatorOptions.of({})).new_sites()
         maps = parse_maps((target.directory / "maps").read_text(errors="surrogateescape"))
@@ -120,7 +119,7 @@ def _is_bare(space: AddressSpace, mapping: Mapping) -> bool:
         return False
     try:
         with ElfFile(fd) as elf:
-            return not elf.functions()
+            return next(elf.functions(), None) is None
     except ElfError:
         return False
 

@@ -9,9 +9,10 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from tracer import protocol
-from tracer.allocator_options import ALLOCATOR_OPTIONS, MAX_OPTION_LENGTH, check_allocator_options
-from tracer.block_options import BLOCK_OPTIONS, BadOption, check_block_options
-from tracer.unwind_option import AUTO, UNWIND, UNWINDS, check_unwind
+from tracer.allocator_options import ALLOCATOR_OPTIONS, MAX_OPTION_LENGTH
+from tracer.block_options import BLOCK_OPTIONS, BadOption
+from tracer.protocol import check_run_options
+from tracer.unwind_option import AUTO, UNWIND, UNWINDS
 from webapp.hosts.abilities import abilities_of, key_of
 from webapp.hosts.models import Host
 from webapp.runs.listing import BadFilter, parse_label
@@ -20,7 +21,8 @@ DURATIONS = [("10", "10 s"), ("60", "1 min"), ("600", "10 min"), ("own", "own")]
 DEFAULT_DURATION = "60"
 SNAPSHOTS_BY_DEFAULT = 10  # enough to see a slope, and a tenth of the run lost at worst
 SHORTEST_INTERVAL_S = 1.0
-OPTIONS = (*BLOCK_OPTIONS, *ALLOCATOR_OPTIONS, UNWIND)
+# Those that the form has fields for.
+RUN_OPTIONS = (*BLOCK_OPTIONS, *ALLOCATOR_OPTIONS, UNWIND, "budget", "max_stacks", "max_blocks")
 USUAL = ("", None, AUTO)  # what an option has that nobody chose
 MAX_LABELS, MAX_KEY, MAX_VALUE = 20, 60, 200
 
@@ -71,6 +73,9 @@ class NewRunForm(AboutForm):
     min_size = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of bytes."})
     max_size = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of bytes."})
     unwind = forms.ChoiceField(required=False, choices=[*UNWINDS.items()], initial=AUTO)
+    budget = forms.CharField(required=False, max_length=20)
+    max_stacks = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of stacks."})
+    max_blocks = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of blocks."})
 
     alloc = forms.CharField(required=False, max_length=MAX_OPTION_LENGTH)
     free = forms.CharField(required=False, max_length=MAX_OPTION_LENGTH)
@@ -116,18 +121,16 @@ class NewRunForm(AboutForm):
 
     def _clean_options(self, data: dict[str, Any]) -> None:
         """Those that were filled in, as the run spec has them."""
-        data["options"] = {name: data[name] for name in OPTIONS if data.get(name) not in USUAL}
+        data["options"] = {name: data[name] for name in RUN_OPTIONS if data.get(name) not in USUAL}
         try:
-            check_block_options(data["collector"], data["options"])
-            check_allocator_options(data["collector"], data["options"])
-            check_unwind(data["collector"], data["options"])
+            check_run_options(data["collector"], data["options"])
         except BadOption as error:
             self.add_error(error.name, f"This is {error.reason}.")
 
     @property
     def has_options(self) -> bool:
         """Whether more than the usual is asked for, or wrong: that must not be hidden."""
-        return any(self[name].value() not in USUAL or self[name].errors for name in OPTIONS)
+        return any(self[name].value() not in USUAL or self[name].errors for name in RUN_OPTIONS)
 
     def _clean_times(self, data: dict[str, Any]) -> None:
         duration_s = self._duration_s(data)

@@ -65,6 +65,20 @@ def test_a_way_to_find_stacks_that_was_chosen_is_that_of_the_run(
     assert [run.spec["options"] for run in Run.objects.order_by("pk")] == [{"unwind": "dwarf"}, {}]
 
 
+def test_a_recording_has_the_limits_that_were_filled_in(
+    story: Any, live_host: Host, as_user: Callable[[User], Client]
+) -> None:
+    as_user(story.bob).post(NEW_RUN, filled_in(live_host, budget="2.5", max_stacks="65536", max_blocks=""))
+
+    assert Run.objects.get().spec["options"] == {"budget": "2.5", "max_stacks": 65536}
+
+
+def test_the_plan_says_how_much_memory_the_maps_take(story: Any, live_host: Host, get: Callable[..., Any]) -> None:
+    plan = get(story.bob, f"{NEW_RUN}?collector=malloc&max_blocks=4194304").one("aside", class_="price").text
+
+    assert "407.9\xa0MB of web-1’s memory are taken while it records" in plan
+
+
 def test_more_options_are_folded_away_until_one_is_used(story: Any, live_host: Host, get: Callable[..., Any]) -> None:
     assert "open" not in get(story.bob, NEW_RUN).one("details", class_="options").attributes
     assert "open" in get(story.bob, f"{NEW_RUN}?older_than=30s").one("details", class_="options").attributes
@@ -130,6 +144,10 @@ def test_it_takes_about_ten_snapshots_unless_told_otherwise(
             "This is 'dwarf', but brk has no choice: leave it out, or use malloc.",
         ),
         ({"unwind": "lbr"}, "Select a valid choice."),
+        ({"budget": "much"}, "This is 'much', it must be a percentage of one core, or none."),
+        ({"budget": "0"}, "This is 0, it must be from 0.1 to 10,000 percent of one core, or none."),
+        ({"max_stacks": "1"}, "This is 1, it must be from 16 to 131,072."),
+        ({"max_stacks": "131072", "max_blocks": "4194304"}, "would take 542 MB of memory, the limit is 512 MB."),
         ({"service": "a\tb"}, "This holds a control character"),
         ({"service": "x" * 101}, "at most 100 characters"),
     ],
