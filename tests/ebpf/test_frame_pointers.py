@@ -9,13 +9,12 @@ from tracer.process.address_space import AddressSpace
 from tracer.process.frame_pointers import modules_without_frame_pointers
 from tracer.process.target import Target
 from tracer.protocol import RunSpec
-from tracer.symbols.cache import SymbolCache
 
 
 def chosen(workload, **options):
     """How the stacks of a program would be found, with its modules without frame pointers."""
     target = Target(workload.pid)
-    space = AddressSpace(target, SymbolCache())
+    space = AddressSpace(target)
     try:
         choice = chosen_unwind(RunSpec("", "malloc", workload.pid, options=options), space)
         return [use.module for use in modules_without_frame_pointers(space)], choice
