@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import time
+from collections.abc import Callable
 from contextlib import suppress
 
 from tracer.bpf.errors import BpfError
@@ -27,11 +28,12 @@ class LateLibraries:
         space: AddressSpace,
         finder: SiteFinder,
         probes: AllocatorProbes,
+        probed: Callable[[list[Site]], list[Site]],
         found: list[Site],
     ) -> None:
-        """`found` gets the sites of what comes."""
+        """`probed` chooses those that get a probe; `found` gets the sites of what comes."""
         self._program, self._target, self._space = program, target, space
-        self._finder, self._probes, self._found = finder, probes, found
+        self._finder, self._probes, self._probed, self._found = finder, probes, probed, found
         self.is_watching = False
         self._loads: list[bytes] = []
         self._is_stopped = False
@@ -68,7 +70,8 @@ class LateLibraries:
         self._note_exec()
         try:
             sites = self._finder.new_sites(are_late=True)
-            self._probes.attach(sites)
+            # An operator new that comes late is told from the malloc inside of it by its rets only.
+            self._probes.attach([site for site in self._probed(sites) if site.rets or not _is_new(site)])
         except (CollectorError, BpfError, OSError) as error:
             self.notes.append(f"A library that was loaded while recording can't be followed: {error}.")
             return
@@ -96,3 +99,7 @@ class LateLibraries:
         except OSError:
             return None
         return status.st_dev, status.st_ino
+
+
+def _is_new(site: Site) -> bool:
+    return site.allocator is not None and site.allocator.is_new
