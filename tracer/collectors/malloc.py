@@ -13,6 +13,7 @@ from tracer.collectors import unwound_stacks
 from tracer.collectors.allocator_functions import LEAVES
 from tracer.collectors.allocators import CALLED_OFTEN, Site
 from tracer.collectors.collector import Probe
+from tracer.collectors.late_libraries import LateLibraries
 from tracer.collectors.malloc_modes import Mode, mode_of
 from tracer.collectors.malloc_probes import AllocatorProbes
 from tracer.collectors.options import option
@@ -35,6 +36,7 @@ _OPERATOR_NEW_FRAMES = 4  # of forms that call each other and keep frame pointer
 class MallocCollector:
     def __init__(self, spec: RunSpec, processes: Processes) -> None:
         self._options = BlockOptions.of(spec.options)
+        self._wanted = AllocatorOptions.of(spec.options)
         self._unwinds_a_second = option(spec, "unwinds_a_second")
         self._mode_options = ModeOptions.of(spec.options)
         self._mode = mode_of(self._mode_options, self._options, may_link_sessions=_may_link_sessions(spec))
@@ -51,6 +53,8 @@ class MallocCollector:
             for pid, sites in self._found.by_pid().items():
                 self._placed.append(AllocatorProbes(self._program, pid, self._mode.functions))
                 self._placed[-1].attach(self._mode.probed(sites))
+            self._late = LateLibraries(self._program, processes, self._found.followed(self._placed), self._mode.probed)
+            self._late.watch()
             self._stacks: KernelStacks | UnwoundStacks = (
                 UnwoundStacks(self._program, processes, leaves.__getitem__)
                 if is_dwarf
@@ -65,7 +69,11 @@ class MallocCollector:
         self._mode.begin(self._program)
 
     def poll(self, timeout_ms: int) -> int | None:
-        return self._stacks.poll(timeout_ms)
+        taken = self._stacks.poll(timeout_ms)
+        if taken is None and self._late.is_watching:
+            taken = len(self._program.records(timeout_ms))
+        self._late.follow()
+        return taken
 
     def counters(self) -> dict[str, int]:
         return self._program.counters()
@@ -82,7 +90,7 @@ class MallocCollector:
 
     def facts(self) -> dict[str, object]:
         facts = {**self._found.facts(), **self._mode_options.facts(), **self._mode.facts(self._program)}
-        facts["notes"] = [*self._notes(), *self._found.notes(self.counters()["events"])]
+        facts["notes"] = [*self._notes(), *self._late.notes, *self._found.notes(self.counters()["events"])]
         if filters := self._options.filters():
             facts["filters"] = filters
         if failed := failures(self._program.map("failures").entries()):
@@ -99,6 +107,7 @@ class MallocCollector:
         return self._program.runs()
 
     def release(self) -> None:
+        self._late.stop()
         self._program.release()
 
     def kernel_ids(self) -> KernelIds:
@@ -109,6 +118,8 @@ class MallocCollector:
         self._program.close()
 
     def _notes(self) -> Iterator[str]:
+        if not self._wanted.has_defaults:
+            yield f"Only {', '.join(map(str, self._wanted.custom))} were followed, not malloc and its like."
         if abandoned := self.counters()["abandoned"]:
             yield f"{abandoned:,} allocator calls were left by an exception or a longjmp and are not counted."
         stepped = {probe.symbol for probe in self.probes() if probe.kind == "single-step"}
@@ -137,7 +148,8 @@ def _sources(mode: Mode, options: ModeOptions, *, is_dwarf: bool) -> tuple[Path,
     unwinding = unwound_stacks.SOURCES if is_dwarf else ()
     names = ("allocator_arguments.h", *(["sampling.h"] if options.is_sampled else []), "allocator_calls.h", mode.source)
     own = (Path(__file__).with_name(name) for name in names)
-    return (HERE / "target.h", HERE / "images.h", HERE / "stacks.h", HERE / "frame_walk.h", *unwinding, *own)
+    first = (HERE / name for name in ("target.h", "images.h", "loads.h", "stacks.h", "frame_walk.h"))
+    return (*first, *unwinding, *own)
 
 
 def _defines(
