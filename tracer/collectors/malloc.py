@@ -95,13 +95,9 @@ class MallocCollector:
             facts["filters"] = filters
         if failed := failures(self._program.map("failures").entries()):
             facts["failed_stacks"] = failed
-        if self._follows_all_blocks:
+        if _follows_all_blocks(self._mode_options, self._options):
             facts["unknown_frees"] = self.counters()["unknown_frees"]
         return facts
-
-    @property
-    def _follows_all_blocks(self) -> bool:
-        return self._mode_options.mode == EXACT and self._options.wants_all_sizes
 
     def runs(self) -> dict[ProbeKind, Runs]:
         return self._program.runs()
@@ -152,6 +148,11 @@ def _sources(mode: Mode, options: ModeOptions, *, is_dwarf: bool) -> tuple[Path,
     return (*first, *unwinding, *own)
 
 
+def _follows_all_blocks(mode: ModeOptions, blocks: BlockOptions) -> bool:
+    """Else a free of a block that is not ours tells nothing, and must not cost the count."""
+    return mode.mode == EXACT and blocks.wants_all_sizes
+
+
 def _defines(
     spec: RunSpec, processes: Processes, found: ProcessAllocators, mode: Mode
 ) -> dict[str, int | str]:  # fmt: skip
@@ -166,7 +167,7 @@ def _defines(
         "LAST_POSITION": AllocatorOptions.of(spec.options).last_position,
         "FREED_BLOCK(context)": _freed_block(probed),
         "IS_WANTED(bytes)": _is_wanted(BlockOptions.of(spec.options)),
-        "KNOWS_ALL_BLOCKS": int(BlockOptions.of(spec.options).wants_all_sizes),
+        "KNOWS_ALL_BLOCKS": int(_follows_all_blocks(ModeOptions.of(spec.options), BlockOptions.of(spec.options))),
         "MAX_FRAMES": MAX_FRAMES,
         "MAX_STACKS": option(spec, "max_stacks"),
         "MAX_KEYS": unwound_stacks.max_keys(spec) if is_dwarf else option(spec, "max_stacks"),
