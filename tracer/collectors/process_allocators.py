@@ -45,7 +45,7 @@ class ProcessAllocators:
 
     def notes(self, events: int) -> Iterator[str]:
         if self._processes.follows_children:
-            yield "Other processes with these files pass the probes as well: a malloc and its free cost them about 3 µs."
+            yield "Other processes with these files pass the probes as well: a malloc and its free cost them 3 µs."
         yield from dict.fromkeys(note for found in self._found for note in found.notes(events))
 
 

@@ -7,6 +7,7 @@ import time
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 
 from tracer.bpf.errors import BpfError
 from tracer.bpf.program import KernelIds
@@ -24,6 +25,7 @@ from tracer.profile.gaps import gaps_of
 from tracer.profile.grade import grade
 from tracer.profile.model import Profile
 from tracer.protocol import RunSpec, value_types_of
+from tracer.symbols.symbolizer import Symbolizer
 
 _REFRESH_EVERY_S = 0.5  # what is mapped and gone between two looks keeps no names
 _REFRESH_SHARE = 0.05  # of the time, at most: reading the maps also holds up a target that maps
@@ -99,11 +101,13 @@ class Recording:
         self._processes.refresh()
         profile = Profile(self.value_types)
         rows = [(stack, values) for stack, values in self._collector.values() if any(values)]
+        # Before names, which take their time.
+        elapsed_s, progress = (self._ended or time.monotonic()) - self._began, self.progress()
         self._names.resolve(stack for stack, _ in rows)
         naming = Naming(self._names)
         for stack, values in rows:
             profile.add(naming.frames(stack), values)
-        capture = self._capture(naming) | asdict(gaps_of(profile, is_ours=True))
+        capture = self._capture(naming, elapsed_s, progress) | asdict(gaps_of(profile, is_ours=True))
         profile.capture = capture | {"grade": grade(capture).grade}
         return profile
 
@@ -121,7 +125,9 @@ class Recording:
         spec = self.spec
         self._processes = Processes(spec, own_root=self._own_root)
         self._resources.callback(self._processes.close)
-        self._names = ProcessNames(self._processes, with_lines=bool(option(spec, "lines")))
+        # A ring buffer is full within a second, and names may take longer.
+        symbolizer = Symbolizer(meanwhile=partial(self._drain, _SLICE_S))
+        self._names = ProcessNames(self._processes, symbolizer, with_lines=bool(option(spec, "lines")))
         self._resources.callback(self._names.close)
         self._collector: Collector = registry.open_collector(spec, self._processes)
         self._resources.callback(self._collector.close)
@@ -142,21 +148,20 @@ class Recording:
             ended = time.monotonic()
             self._refresh_due = ended + max(_REFRESH_EVERY_S, (ended - began) / _REFRESH_SHARE)
 
-    def _drain(self) -> None:
+    def _drain(self, within_s: float = _DRAINED_WITHIN_S) -> None:
         """Take in what has been sent until now, or most of it while the target sends without pause."""
-        deadline = time.monotonic() + _DRAINED_WITHIN_S
+        deadline = time.monotonic() + within_s
         while self._collector.poll(0) and time.monotonic() < deadline:
             pass
 
-    def _capture(self, naming: Naming) -> dict[str, object]:
-        progress = self.progress()
+    def _capture(self, naming: Naming, elapsed_s: float, progress: Progress) -> dict[str, object]:
         return {
             "collector": self.spec.collector,
             "pid": self._processes.first.pid,
             "command": self._processes.first.command,
             "host": platform.node(),
             "started_at": self._began_at.isoformat(timespec="milliseconds"),
-            "elapsed_s": round((self._ended or time.monotonic()) - self._began, 3),
+            "elapsed_s": round(elapsed_s, 3),
             "events": progress.events,
             "lost": progress.lost,
             "truncated_stacks": naming.truncated_stacks,

@@ -79,8 +79,8 @@ class _Session:
 
     def _snapshot(self, *, is_last: bool) -> None:
         self._snapshots += 1
-        profile = self._recording.snapshot()
-        self._listener.on_snapshot(self._snapshots, self._elapsed_s(), profile, is_last)
+        elapsed_s = self._elapsed_s()
+        self._listener.on_snapshot(self._snapshots, elapsed_s, self._recording.snapshot(), is_last)
 
     def _due_after(self, elapsed_s: float) -> float:
         every_s = self._spec.snapshot_every_s

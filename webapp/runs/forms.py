@@ -21,7 +21,8 @@ DURATIONS = [("10", "10 s"), ("60", "1 min"), ("600", "10 min"), ("own", "own")]
 DEFAULT_DURATION = "60"
 SNAPSHOTS_BY_DEFAULT = 10  # enough to see a slope, and a tenth of the run lost at worst
 SHORTEST_INTERVAL_S = 1.0
-RUN_OPTIONS = (*BLOCK_OPTIONS, UNWIND, "budget", "max_stacks", "max_blocks")  # that the form has fields for
+RUN_OPTIONS = (*BLOCK_OPTIONS, UNWIND, "lines", "budget", "max_stacks", "max_blocks")  # that the form has fields for
+LINES = [("", "The function"), ("1", "The function, with file and line where known")]
 SHOWN_OPTIONS = (*RUN_OPTIONS, *TARGET_FIELDS)
 USUAL = ("", None, False, AUTO)  # what an option has that nobody chose
 MAX_LABELS, MAX_KEY, MAX_VALUE = 20, 60, 200
@@ -78,6 +79,7 @@ class NewRunForm(AboutForm):
     min_size = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of bytes."})
     max_size = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of bytes."})
     unwind = forms.ChoiceField(required=False, choices=[*UNWINDS.items()], initial=AUTO)
+    lines = forms.TypedChoiceField(required=False, choices=LINES, coerce=int, empty_value=None)
     budget = forms.CharField(required=False, max_length=20)
     max_stacks = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of stacks."})
     max_blocks = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of blocks."})
