@@ -68,3 +68,17 @@ def test_several_processes_and_their_children_are_told_by_their_numbers():
 
     assert attached_text(SPEC) == "attached to 42, recording brk for 10 s"
     assert attached_text(several) == "attached to 2 processes (42, 43) and their children, recording brk for 10 s"
+
+
+def test_the_summary_ends_with_the_grade_and_what_the_recording_took():
+    profile = Profile(COLLECTORS["brk"].value_types)
+    profile.capture = {
+        "events": 93, "lost": {"ring_buffer_full": 7}, "shares": {"unresolved": 0.3}, "overhead": {"share": 0.0312},
+    }  # fmt: skip
+
+    lines = [line.strip().replace("\N{NO-BREAK SPACE}", " ") for line in summary_text(profile).splitlines()[-2:]]
+
+    assert lines == [
+        "D  grade of the capture, A to D: 7.0 % of events were lost; 30.0 % of the graph has no name",
+        "3.1 %  of one core was taken by the recording",
+    ]

@@ -6,6 +6,7 @@ from tracer.allocator_options import ALLOCATOR_OPTIONS
 from tracer.block_options import BLOCK_OPTIONS, BadOption
 from tracer.collectors.errors import CollectorError
 from tracer.limit_options import LIMIT_OPTIONS, MAP_SIZES, Bounds, check_size
+from tracer.mode_options import MODE_OPTIONS
 from tracer.protocol import RunSpec, check_run_options
 from tracer.unwind_option import UNWIND
 
@@ -16,6 +17,7 @@ OPTIONS: dict[str, Bounds] = {
     "follow_children": Bounds(0, 0, 1),
     "by_process": Bounds(0, 0, 1),  # 1: a frame for the process at the root of each stack
     "multi_links": Bounds(1, 0, 1),  # 0: one perf event a probe, as on kernels before 6.6
+    "session_links": Bounds(1, 0, 1),  # 0: a link each for entries and returns, as on kernels before 6.13
 }
 
 
@@ -26,7 +28,7 @@ def option(spec: RunSpec, name: str) -> int:
 def check_options(spec: RunSpec) -> None:
     """Refuse what no collector knows: a misspelt size would be ignored in silence."""
     for name, value in spec.options.items():
-        if name not in (*BLOCK_OPTIONS, *ALLOCATOR_OPTIONS, *LIMIT_OPTIONS, UNWIND):
+        if name not in (*BLOCK_OPTIONS, *ALLOCATOR_OPTIONS, *LIMIT_OPTIONS, *MODE_OPTIONS, UNWIND):
             checked(name, value)
     try:
         check_run_options(spec.collector, spec.options)
@@ -36,7 +38,7 @@ def check_options(spec: RunSpec) -> None:
 
 def checked(name: str, value: object) -> int:
     if name not in OPTIONS:
-        known = dict.fromkeys([*OPTIONS, *LIMIT_OPTIONS, *BLOCK_OPTIONS, *ALLOCATOR_OPTIONS, UNWIND])
+        known = dict.fromkeys([*OPTIONS, *LIMIT_OPTIONS, *BLOCK_OPTIONS, *ALLOCATOR_OPTIONS, *MODE_OPTIONS, UNWIND])
         raise CollectorError(f"there is no option {name!r}, there is {', '.join(known)}")
     try:
         return check_size(name, value, OPTIONS[name])
