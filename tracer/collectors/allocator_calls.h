@@ -1,4 +1,4 @@
-/* Calls of allocator functions: their arguments, and which function a program called when one calls another.
+/* Which function a program called when one allocator function calls another.
  *
  * Operator new gets no return probe: that puts the kernel's trampoline in place of the return address, and an exception
  * can't be unwound through it, so a program that catches bad_alloc would be ended. Instead its entry notes who called,
@@ -7,23 +7,9 @@
  * strdup, getline and their like use the frame pointer for a length when they call malloc. Their entry notes the caller
  * and the frame pointer, and what they allocate gets the stack from there.
  *
- * Defines: IN_WRAPPER(address), HAS_OPERATOR_NEW, LAST_POSITION, SAMPLED, MAX_CALLS, and those of target.h
- * and frame_walk.h, and if SAMPLED of sampling.h.
+ * Defines: IN_WRAPPER(address), HAS_OPERATOR_NEW, SAMPLED, MAX_CALLS, and those of allocator_arguments.h, target.h and
+ * frame_walk.h, and if SAMPLED of sampling.h.
  */
-
-/* What the probe's cookie says of a function, low byte first: its number, then the position of each argument that
- * matters, counted from 1, 0 for none. tracer/collectors/allocators.py writes it. */
-#define FUNCTION(cookie) ((u32)(cookie)&0xff)
-#define SIZE_ARGUMENT(cookie) (((u32)(cookie) >> 8) & 0xf)
-#define FACTOR_ARGUMENT(cookie) (((u32)(cookie) >> 12) & 0xf)
-#define BLOCK_ARGUMENT(cookie) (((u32)(cookie) >> 16) & 0xf)
-#define RESULT_ARGUMENT(cookie) (((u32)(cookie) >> 20) & 0xf)
-#define SYMBOL(cookie) (((u32)(cookie) >> 24) & 0xff)
-#define IS_LEFT_BY_RET(cookie) ((u32)((cookie) >> 32) & 1)
-
-#define CODE_BYTES(cookie) ((cookie) >> 40)
-
-#define OVERFLOW (~0ULL)
 
 /* A function that takes its block from another one: operator new, strdup, getline. */
 struct wrapper {
@@ -43,43 +29,6 @@ struct wrapper {
 /* The last wrapper that each thread entered. What is read was written just before by the same thread, so an LRU
  * map loses nothing here. */
 BPF_TABLE("lru_hash", u64, struct wrapper, wrappers, MAX_CALLS);
-
-static __always_inline u64 later_argument(struct pt_regs *context, u32 position) {
-#if LAST_POSITION > 3
-  u64 fourth = context->cx, fifth = context->r8, sixth = context->r9;
-  OPAQUE(fourth);
-  OPAQUE(fifth);
-  OPAQUE(sixth);
-  return position == 4 ? fourth : position == 5 ? fifth : position == 6 ? sixth : 0;
-#else
-  return 0;
-#endif
-}
-
-static __always_inline u64 argument(struct pt_regs *context, u32 position) {
-  u64 first = context->di, second = context->si, third = context->dx;
-  OPAQUE(first);
-  OPAQUE(second);
-  OPAQUE(third);
-  return position == 1   ? first
-         : position == 2 ? second
-         : position == 3 ? third
-                         : later_argument(context, position);
-}
-
-static __always_inline u64 requested_bytes(struct pt_regs *context, u64 cookie) {
-  u64 bytes = argument(context, SIZE_ARGUMENT(cookie));
-  if (!FACTOR_ARGUMENT(cookie))
-    return bytes;
-  u64 objects = argument(context, FACTOR_ARGUMENT(cookie));
-  u64 product = bytes * objects;
-  OPAQUE(product);
-  if (bytes && product / bytes != objects)
-    return OVERFLOW; /* the allocator refuses it; the product must not look like a request for 0 bytes */
-  return product;
-}
-
-static __always_inline u64 return_address(struct pt_regs *context) { return word_at(context->sp); }
 
 /* Where the processes are several, IN_WRAPPER can't be told before: each has the function at another address. */
 static __always_inline bool is_in_last_wrapper(u64 address) {

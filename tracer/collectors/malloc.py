@@ -19,7 +19,6 @@ from tracer.collectors.options import option
 from tracer.collectors.process_allocators import ProcessAllocators
 from tracer.collectors.processes import Processes
 from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, KernelStacks, RawStack, call_sites, failures
-from tracer.collectors.unwind_choice import UnwindChoice
 from tracer.collectors.unwound_stacks import UnwoundStacks
 from tracer.mode_options import EXACT, ModeOptions
 from tracer.protocol import RunSpec
@@ -40,10 +39,10 @@ class MallocCollector:
         self._mode_options = ModeOptions.of(spec.options)
         self._mode = mode_of(self._mode_options, self._options, may_link_sessions=_may_link_sessions(spec))
         self._found = ProcessAllocators(spec, processes)
-        choice, leaves = self._found.unwind, self._found.leaves
-        defines = _defines(spec, processes, self._mode.probed(self._found.sites), choice, self._mode)
+        is_dwarf, leaves = self._found.unwind.is_dwarf, self._found.leaves
         self._program = Program(
-            _sources(choice, self._mode, self._mode_options), defines=defines, counters=COUNTERS,
+            _sources(self._mode, self._mode_options, is_dwarf=is_dwarf),
+            defines=_defines(spec, processes, self._found, self._mode), counters=COUNTERS,
             multi_links=None if option(spec, "multi_links") else False,
         )  # fmt: skip
         self._placed: list[AllocatorProbes] = []
@@ -54,7 +53,7 @@ class MallocCollector:
                 self._placed[-1].attach(self._mode.probed(sites))
             self._stacks: KernelStacks | UnwoundStacks = (
                 UnwoundStacks(self._program, processes, leaves.__getitem__)
-                if choice.is_dwarf
+                if is_dwarf
                 else KernelStacks(self._program.map("stacks"), partial(stack_at_return, leaves=leaves))
             )
         except BaseException:
@@ -82,11 +81,7 @@ class MallocCollector:
         return list(dict.fromkeys(probe for placed in self._placed for probe in placed.probes))
 
     def facts(self) -> dict[str, object]:
-        facts = {
-            **self._found.facts(),
-            **self._mode_options.facts(),
-            **self._mode.facts(self._program),
-        }
+        facts = {**self._found.facts(), **self._mode_options.facts(), **self._mode.facts(self._program)}
         facts["notes"] = [*self._notes(), *self._found.notes(self.counters()["events"])]
         if filters := self._options.filters():
             facts["filters"] = filters
@@ -138,17 +133,19 @@ def stack_at_return(raw: RawStack, leaves: Sequence[str] = LEAVES) -> CapturedSt
     return CapturedStack(call_sites(frames), leaves[raw.function], is_truncated=raw.is_truncated, image=raw.image)
 
 
-def _sources(choice: UnwindChoice, mode: Mode, options: ModeOptions) -> tuple[Path, ...]:
-    unwinding = unwound_stacks.SOURCES if choice.is_dwarf else ()
-    names = (*(["sampling.h"] if options.is_sampled else []), "allocator_calls.h", mode.source)
+def _sources(mode: Mode, options: ModeOptions, *, is_dwarf: bool) -> tuple[Path, ...]:
+    unwinding = unwound_stacks.SOURCES if is_dwarf else ()
+    names = ("allocator_arguments.h", *(["sampling.h"] if options.is_sampled else []), "allocator_calls.h", mode.source)
     own = (Path(__file__).with_name(name) for name in names)
     return (HERE / "target.h", HERE / "images.h", HERE / "stacks.h", HERE / "frame_walk.h", *unwinding, *own)
 
 
 def _defines(
-    spec: RunSpec, processes: Processes, probed: list[Site], choice: UnwindChoice, mode: Mode
+    spec: RunSpec, processes: Processes, found: ProcessAllocators, mode: Mode
 ) -> dict[str, int | str]:  # fmt: skip
+    probed = mode.probed(found.sites)
     wrappers = mode.wrappers(probed)
+    is_dwarf = found.unwind.is_dwarf
     return {
         **processes.defines(),
         "HAS_OPERATOR_NEW": int(any(site.allocator and site.allocator.is_new for site in wrappers)),
@@ -160,12 +157,12 @@ def _defines(
         "KNOWS_ALL_BLOCKS": int(BlockOptions.of(spec.options).wants_all_sizes),
         "MAX_FRAMES": MAX_FRAMES,
         "MAX_STACKS": option(spec, "max_stacks"),
-        "MAX_KEYS": unwound_stacks.max_keys(spec) if choice.is_dwarf else option(spec, "max_stacks"),
+        "MAX_KEYS": unwound_stacks.max_keys(spec) if is_dwarf else option(spec, "max_stacks"),
         "MAX_BLOCKS": option(spec, "max_blocks"),
         "MAX_CALLS": option(spec, "max_calls"),
-        "UNWINDS": int(choice.is_dwarf),
+        "UNWINDS": int(is_dwarf),
         **_sampling(ModeOptions.of(spec.options), probed),
-        **(unwound_stacks.defines(spec) if choice.is_dwarf else {}),
+        **(unwound_stacks.defines(spec) if is_dwarf else {}),
     }
 
 

@@ -45,7 +45,8 @@ class ProcessAllocators:
 
     def notes(self, events: int) -> Iterator[str]:
         if self._processes.follows_children:
-            yield "Other processes with these files pass the probes as well: a malloc and its free cost them 3 µs."
+            cost = "a malloc and its free cost them about 3 µs"
+            yield f"Other processes with these files pass the probes as well: {cost}."
         yield from dict.fromkeys(note for found in self._found for note in found.notes(events))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from tracer.collectors.processes import Processes
 from tracer.collectors.stacks import CapturedStack
@@ -13,8 +13,9 @@ from tracer.symbols.symbolizer import Symbolizer
 
 
 class ProcessNames:
-    def __init__(self, processes: Processes, symbolizer: Symbolizer, *, with_lines: bool) -> None:
-        self._processes, self._symbolizer, self._with_lines = processes, symbolizer, with_lines
+    def __init__(self, processes: Processes, *, with_lines: bool, meanwhile: Callable[[], None]) -> None:
+        self._processes, self._with_lines = processes, with_lines
+        self._symbolizer = Symbolizer(meanwhile=meanwhile)
         self._names_by_space: dict[int, FrameNames] = {}  # by id: the names keep their space alive
         self._names_by_image: dict[int, FrameNames] = {}  # of the last `resolve`
 

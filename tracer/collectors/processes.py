@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from pathlib import Path
 
 from tracer.bpf.program import Program
 from tracer.bpf.syscalls import EVERY_PROCESS
@@ -96,10 +95,6 @@ class Processes:
         while image.space is None and image.is_forked:
             image = self._images[image.parent]
         return image.space or self._empty
-
-    def directory(self, number: int) -> Path:
-        """In /proc, of the process that has or had an image."""
-        return self._images[number].process.directory
 
     # --- for the recording
 

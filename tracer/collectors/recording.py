@@ -25,7 +25,6 @@ from tracer.profile.gaps import gaps_of
 from tracer.profile.grade import grade
 from tracer.profile.model import Profile
 from tracer.protocol import RunSpec, value_types_of
-from tracer.symbols.symbolizer import Symbolizer
 
 _REFRESH_EVERY_S = 0.5  # what is mapped and gone between two looks keeps no names
 _REFRESH_SHARE = 0.05  # of the time, at most: reading the maps also holds up a target that maps
@@ -126,8 +125,8 @@ class Recording:
         self._processes = Processes(spec, own_root=self._own_root)
         self._resources.callback(self._processes.close)
         # A ring buffer is full within a second, and names may take longer.
-        symbolizer = Symbolizer(meanwhile=partial(self._drain, _SLICE_S))
-        self._names = ProcessNames(self._processes, symbolizer, with_lines=bool(option(spec, "lines")))
+        meanwhile = partial(self._drain, _SLICE_S)
+        self._names = ProcessNames(self._processes, with_lines=bool(option(spec, "lines")), meanwhile=meanwhile)
         self._resources.callback(self._names.close)
         self._collector: Collector = registry.open_collector(spec, self._processes)
         self._resources.callback(self._collector.close)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import replace
 
 from tracer.bpf.program import HERE, Program
@@ -22,7 +21,7 @@ from tracer.collectors.stacks import (
     call_sites,
     parse_raw_stack,
 )
-from tracer.process.memory import Memory
+from tracer.process.memory import read_memory
 from tracer.process.unwinder import STACK_POINTER
 from tracer.protocol import RunSpec
 
@@ -39,7 +38,7 @@ class UnwoundStacks:
 
     def __init__(self, program: Program, processes: Processes, leaf_of: Callable[[int], str]) -> None:
         self._program, self._leaf_of = program, leaf_of
-        self._processes, self._copies = processes, CopiesByImage(processes)
+        self._copies = CopiesByImage(processes)
         self._judged = JudgedWalks(program, self._copies)
         self._stack_by_key: dict[int, CapturedStack] = {LOST_KEY: LOST_STACK}
         program.open_ring("copies")
@@ -57,34 +56,30 @@ class UnwoundStacks:
         self._copies.close()
 
     def _add(self, record: bytes) -> None:
-        _, key, walk_key, stack_bytes = _HEAD.unpack_from(record)
+        thread, key, walk_key, stack_bytes = _HEAD.unpack_from(record)
         registers = REGISTERS.unpack_from(record, _HEAD.size)
         walk = parse_raw_stack(record[_WALK_AT:_STACK_AT])
         copy = record[_STACK_AT : _STACK_AT + stack_bytes]
         unwound = _innermost_frames(self._copies[walk.image].captured(registers, copy))
         if not self._judged.is_judged(walk_key):
-            self._judge(walk_key, walk, registers, copy)
+            self._judge(walk_key, walk, registers, self._whole_stack(thread >> 32, registers, copy))
         if right := self._judged.right_stack(walk_key):
             self._stack_by_key[walk_key] = self._named(right, walk)
         # Stacks with the key of a copy may differ above it.
         self._stack_by_key[key] = self._named(unwound if unwound.is_truncated or not right else right, walk)
 
-    def _judge(self, key: int, walk: RawStack, registers: Sequence[int], copy: bytes) -> None:
-        """By the whole stack: what was too far up to be copied is read now. It seldom changes, and if it has, then what
-        was walked before differs from it and is not believed."""
-        stack = copy + self._rest_of_stack(walk.image, registers, copy) if len(copy) == STACK_BYTES else copy
+    def _judge(self, key: int, walk: RawStack, registers: Sequence[int], stack: bytes) -> None:
         unwound = _innermost_frames(self._copies[walk.image].captured(registers, stack))
         is_whole = not unwound.is_truncated or len(unwound.addresses) == MAX_FRAMES
         if not self._judged.judge(key, walk if is_whole else None, unwound):
             self._judged.teach(walk.image, registers, stack)
 
-    def _rest_of_stack(self, image: int, registers: Sequence[int], copy: bytes) -> bytes:
-        try:
-            memory = Memory(self._processes.directory(image))
-        except OSError:
-            return b""  # it has exited
-        with closing(memory):
-            return memory.read(registers[STACK_POINTER] + len(copy), _MOST_STACK_BYTES - len(copy))
+    def _whole_stack(self, pid: int, registers: Sequence[int], copy: bytes) -> bytes:
+        """What was too far up to be copied is read now. It seldom changes, and if it has, then what was walked before
+        differs from it and is not believed."""
+        if len(copy) < STACK_BYTES:
+            return copy
+        return copy + read_memory(pid, registers[STACK_POINTER] + len(copy), _MOST_STACK_BYTES - len(copy))
 
     def _named(self, stack: CapturedStack, walk: RawStack) -> CapturedStack:
         """Even the first address is one that a call returns to."""

@@ -22,8 +22,8 @@ DEFAULT_DURATION = "60"
 SNAPSHOTS_BY_DEFAULT = 10  # enough to see a slope, and a tenth of the run lost at worst
 SHORTEST_INTERVAL_S = 1.0
 RUN_OPTIONS = (*BLOCK_OPTIONS, UNWIND, "lines", "budget", "max_stacks", "max_blocks")  # that the form has fields for
-LINES = [("", "The function"), ("1", "The function, with file and line where known")]
 SHOWN_OPTIONS = (*RUN_OPTIONS, *TARGET_FIELDS)
+LINES = [("", "The function"), ("1", "The function, with file and line where known")]
 USUAL = ("", None, False, AUTO)  # what an option has that nobody chose
 MAX_LABELS, MAX_KEY, MAX_VALUE = 20, 60, 200
 
