@@ -195,7 +195,8 @@ def _may_link_sessions(spec: RunSpec) -> bool:
 
 def _is_in(spans: list[range]) -> str:
     """A C expression over `address`: the addresses are known before the program is compiled."""
-    tests = [f"(u64)(address)-{span.start:#x}ULL<{len(span):#x}ULL" for span in spans]
+    different = dict.fromkeys(spans)  # forked processes have the same
+    tests = [f"(u64)(address)-{span.start:#x}ULL<{len(span):#x}ULL" for span in different]
     return "(" + ("||".join(tests) or "0") + ")"
 
 
