@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from tracer.block_options import COLLECTOR as BLOCK_COLLECTOR
 from tracer.block_options import OLDEST_BAND, BlockOptions, age_of, age_words, check_block_options
+from tracer.perf_options import check_perf_options, is_by_perf
 from tracer.profile.model import ValueType
 
 PROTOCOL_VERSION = 1
@@ -36,6 +37,17 @@ _VALUE_TYPES: Mapping[str, tuple[ValueType, ...]] = {
         ValueType("minor_faults", "faults", "flow", "Page faults served without reading a file"),
         ValueType("major_faults", "faults", "flow", "Page faults that had to wait for a read"),
     ),
+}
+
+
+_OF_CALLS_ONLY = (
+    ValueType("requested_bytes", "bytes", "flow", "Bytes asked for while tracing, given back since or not"),
+    ValueType("calls", "calls", "flow", "Calls of functions that allocate"),
+)
+_BY_PERF: Mapping[str, tuple[ValueType, ...]] = {
+    **_VALUE_TYPES,
+    "malloc": _OF_CALLS_ONLY,
+    "mmap": tuple(known for known in _VALUE_TYPES["mmap"] if known.kind == "flow"),
 }
 
 
@@ -88,7 +100,7 @@ COLLECTORS: Mapping[str, CollectorFacts] = {
 def value_type_named(name: str, collector: str | None = None) -> ValueType:
     """The value type of that name, of that collector if given; an unknown name is an import's own flow."""
     own = _VALUE_TYPES.get(collector or "")
-    tables = [own] if own is not None else list(_VALUE_TYPES.values())
+    tables = [own, *([_OF_CALLS_ONLY] if collector == BLOCK_COLLECTOR else [])] if own else list(_VALUE_TYPES.values())
     for table in tables:
         for value_type in table:
             if value_type.name == name:
@@ -100,6 +112,8 @@ def value_type_named(name: str, collector: str | None = None) -> ValueType:
 def value_types_of(collector: str, options: Mapping[str, int | str]) -> tuple[ValueType, ...]:
     """What a recording with these options counts; BadOption says which of them can't be."""
     own = COLLECTORS[collector].value_types
+    if is_by_perf(options):
+        return _BY_PERF[collector]
     if collector != BLOCK_COLLECTOR:
         return own
     names = [f"{_OUTSTANDING_BYTES.name}.{band}" for band in BlockOptions.of(options).band_names]
@@ -156,6 +170,9 @@ CAPTURE_KEYS = (
     "probes",  # [{"module": …, "symbol": …, "offset": …, "kind": one of PROBE_KINDS}]
     "allocator",  # file name of the module whose malloc the program calls
     "filters",  # {option: value}: options that leave blocks out, of BlockOptions.filters
+    "source",  # perf; without it, our own programs in the kernel
+    "unwind",  # fp or dwarf: how callers were found
+    "unwind_reason",  # why, in a sentence
     "notes",  # [sentence]
 )
 """Keys of `Profile.capture`, written as `# capture: {json}` under the folded header. All are optional."""
@@ -212,6 +229,7 @@ class RunSpec:
         if not 0 < spec.duration_s <= MAX_DURATION_S:
             raise ValueError(f"duration is {spec.duration_s:g} s, the limit is {MAX_DURATION_S} s")
         check_block_options(spec.collector, spec.options)
+        check_perf_options(spec.collector, spec.options)
         return spec
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from tracer.collectors.errors import CollectorError
+from tracer.collectors.perf_recording import PerfRecording
 from tracer.collectors.recording import Progress, Recording
+from tracer.perf_options import is_by_perf
 from tracer.protocol import RunSpec
 
-__all__ = ["CollectorError", "Progress", "Recording", "start"]
+__all__ = ["CollectorError", "PerfRecording", "Progress", "Recording", "start"]
 
 
-def start(spec: RunSpec) -> Recording:
+def start(spec: RunSpec) -> Recording | PerfRecording:
     """A recording that attaches when it is entered; CollectorError tells people what is wrong."""
-    return Recording(spec)
+    return PerfRecording(spec) if is_by_perf(spec.options) else Recording(spec)

@@ -7,6 +7,7 @@ from typing import Any
 
 from tracer.block_options import BLOCK_OPTIONS, BadOption, check_block_options
 from tracer.collectors.errors import CollectorError
+from tracer.perf_options import check_perf_options, is_by_perf
 from tracer.protocol import RunSpec
 
 
@@ -34,8 +35,14 @@ def option(spec: RunSpec, name: str) -> int:
 
 def check_options(spec: RunSpec) -> None:
     """Refuse what no collector knows: a misspelt size would be ignored in silence."""
+    try:
+        check_perf_options(spec.collector, spec.options)
+        if is_by_perf(spec.options):
+            return
+    except BadOption as error:
+        raise CollectorError(str(error)) from None
     for name, value in spec.options.items():
-        if name not in BLOCK_OPTIONS:
+        if name not in (*BLOCK_OPTIONS, "source"):
             checked(name, value)
     try:
         check_block_options(spec.collector, spec.options)

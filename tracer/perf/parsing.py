@@ -1,0 +1,79 @@
+"""`perf script` text of one part of a recording to our folded text: runs unprivileged, since what it reads is foreign.
+
+The argument: {"collector", "pid", "leaves": {event: name}, "max_frames", "state", "data_fd"}. The answer's capture has
+"samples", "truncated_stacks", "lost", "lost_counted" and "state", for the next part.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+from typing import Any, BinaryIO
+
+from tracer.perf.calls import COUNTINGS
+from tracer.perf.losses import lost_samples
+from tracer.profile.folded import write_folded
+from tracer.profile.formats.perf_events import fields_of
+from tracer.profile.formats.perf_lines import Header, names_or_offsets
+from tracer.profile.formats.perf_samples import PerfText
+from tracer.profile.model import Limits, Profile, ValueType
+
+TRUNCATED = "[truncated]"
+NO_STACK = "[stack not recorded]"
+CALLER = "@0x"  # a frame that the parent names, which knows what the process has mapped
+_STEP = 256 << 10
+_ID_BYTES = array("i").itemsize
+_LIMITS = Limits(lines=1 << 40)  # of our own making: the size of a part bounds it
+
+
+def main(argument: Mapping[str, Any], source: BinaryIO, out: BinaryIO) -> None:
+    text = PerfText(_LIMITS, names_or_offsets)
+    counting = COUNTINGS[argument["collector"]](argument["state"])
+    shaper = _Shaper(text.profile, argument["leaves"], int(argument["max_frames"]))
+    text.profile.value_types = tuple(ValueType(name, name, "flow", name, is_signed=True) for name in counting.names)
+    text.profile.columns = [array("q") for _ in counting.names]
+    samples = 0
+    for header, stack in text.samples(iter(lambda: source.read(_STEP), b"")):
+        if header.pid != argument["pid"]:
+            continue
+        samples += 1
+        values = counting.take(header)
+        if values is not None:
+            text.profile.add_key(shaper.shaped(header, stack), values)
+    told, counted = lost_samples(int(argument["data_fd"]))
+    text.profile.capture = {
+        "collector": argument["collector"],
+        "samples": samples,
+        "truncated_stacks": shaper.truncated_stacks,
+        "lost": told,
+        "lost_counted": counted,
+        "state": counting.state(),
+    }
+    write_folded(text.profile, out)
+
+
+class _Shaper:
+    """Stacks as a collector has them: the function asked for as their leaf, its caller below, a mark if cut."""
+
+    def __init__(self, profile: Profile, leaves: Mapping[str, str], max_frames: int) -> None:
+        self._profile, self._max_frames = profile, max_frames
+        self._leaf_by_event = {event.encode(): self._id(leaf) for event, leaf in leaves.items()}
+        self._truncated, self._none = self._id(TRUNCATED), self._id(NO_STACK)
+        self.truncated_stacks = 0
+
+    def shaped(self, header: Header, stack: bytes) -> bytes:
+        leaf = self._leaf_by_event.get(header.event)
+        if not stack:
+            return self._none + (leaf or b"")
+        is_cut = len(stack) >= self._max_frames * _ID_BYTES
+        self.truncated_stacks += is_cut
+        root = self._truncated if is_cut else b""
+        return root + (stack if leaf is None else stack[:-_ID_BYTES] + self._caller(header) + leaf)
+
+    def _caller(self, header: Header) -> bytes:
+        """Frame pointers miss the caller of a function that has not yet made its own frame: the probe read it."""
+        address = fields_of(header.payload).get("caller")
+        return b"" if address is None else self._id(f"{CALLER}{address:x}")
+
+    def _id(self, name: str) -> bytes:
+        return array("i", [self._profile.id_of(name)]).tobytes()
