@@ -1,7 +1,7 @@
 """What this host is and what it can record, as the hosts page shows it.
 
-`python -m tracer.agent.facts` prints {"kernel", "distribution", "collectors": {"malloc": "", "brk": "why not"}}: asking
-loads bcc and LLVM, so the agent asks in a process that ends.
+`python -m tracer.agent.facts` prints {"kernel", "distribution", "collectors": {"malloc": "", "brk": "why not"},
+"checks": [{"name", "state", "text", "mend"}]}. Asking loads libraries, so the agent asks in a process that ends.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 import platform
 import subprocess
 import sys
+from dataclasses import asdict
 from typing import Any
 
 from tracer.protocol import COLLECTORS
@@ -30,7 +31,7 @@ def ask_facts() -> dict[str, Any]:
     except (subprocess.SubprocessError, ValueError) as error:
         logger.error("this host could not be asked what it can record: %s", error)
         why_not = dict.fromkeys(COLLECTORS, "the agent could not find out, see its log")
-        return {**_system(), "collectors": why_not}
+        return {**_system(), "collectors": why_not, "checks": []}
     return facts
 
 
@@ -47,8 +48,10 @@ def _distribution() -> str:
 
 def _print_facts() -> None:
     from tracer.collectors.ability import abilities
+    from tracer.collectors.host_checks import host_checks
 
-    print(json.dumps({**_system(), "collectors": dict(abilities())}))
+    checks = [asdict(check) for check in host_checks()]
+    print(json.dumps({**_system(), "collectors": abilities(), "checks": checks}))
 
 
 if __name__ == "__main__":

@@ -85,6 +85,8 @@ DELETES = tuple(f"_Zd{kind}Pv{form}" for kind in "la" for form in _DELETE_FORMS)
 # Their operator delete is a call of free, which has its own probe: a second one would only cost.
 _DELETE_IS_FREE = ("libstdc++.so", "libc++.so", "libc++abi.so")
 
+CALLED_OFTEN = frozenset(["malloc", "calloc", "realloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdlPvm"])
+
 _SYMBOLS = tuple(ALLOCATORS)
 LEAVES = tuple(dict.fromkeys(allocator.leaf for allocator in ALLOCATORS.values()))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from tracer.block_options import MAX_BYTES, BlockOptions
 from tracer.bpf.program import HERE, KernelIds, Program
 from tracer.collectors.ages import Live, live_by_stack
-from tracer.collectors.allocators import LEAVES, Site, sites, without_probe_path
+from tracer.collectors.allocators import CALLED_OFTEN, LEAVES, Site, sites, without_probe_path
 from tracer.collectors.collector import Probe
 from tracer.collectors.errors import CollectorError
 from tracer.collectors.malloc_probes import AllocatorProbes
@@ -23,7 +23,6 @@ from tracer.protocol import RunSpec
 COUNTERS = (
     "events", "refused", "abandoned", "failed_stack", "stack_map_full", "allocation_map_full", "call_map_full",
 )  # fmt: skip
-_HOT = {"malloc", "calloc", "realloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdlPvm"}  # called often as a rule
 _OPERATOR_NEW_FRAMES = 4  # of forms that call each other and keep frame pointers, and one for their caller
 _SOURCES = (HERE / "target.h", HERE / "stacks.h", Path(__file__).with_suffix(".c"))
 
@@ -96,7 +95,7 @@ class MallocCollector:
         if abandoned := self.counters()["abandoned"]:
             yield f"{abandoned:,} allocator calls were left by an exception or a longjmp and are not counted."
         stepped = {probe.symbol for probe in self._placed.probes if probe.kind == "single-step"}
-        if dear := sorted(stepped & _HOT):
+        if dear := sorted(stepped & CALLED_OFTEN):
             yield f"No cheap place for a probe in {', '.join(dear)}: each call costs about 10 µs more."
         if self._unreachable:
             yield f"Deleted or replaced since they were mapped, so not probed: {', '.join(self._unreachable)}."

@@ -1,95 +1,71 @@
-"""`memflame doctor`: what this host can record, why not, and with which kernel and packages."""
+"""`memflame doctor`: what this host can record, why not, and what mends it; of one process, how well."""
 
 from __future__ import annotations
 
-import importlib.metadata
-import importlib.util
 import json
-import os
 import platform
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
 
 from tracer import __version__
-from tracer.bpf.btf import VMLINUX
-from tracer.bpf.program import has_multi_links
-from tracer.bpf.tracefs import has_tracefs
 from tracer.collectors.ability import abilities
+from tracer.collectors.check import Check
+from tracer.collectors.host_checks import host_checks
 from tracer.protocol import COLLECTORS
-
-_PACKAGES = ("capstone", "pyelftools", "cxxfilt", "typer", "rich")
 
 
 def doctor(
+    pid: Annotated[int, typer.Option(min=0, metavar="PID", help="Also look at this process")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print all as one JSON object")] = False,
 ) -> None:
-    """Say what this host can record, and why not.
+    """Say what this host can record, why not, and what mends it.
 
-    Exit codes: 0 every collector can run, 1 at least one can't.
+    Exit codes: 0 every collector can run, and the process can be recorded; 1 not so.
     """
-    report = _report()
-    print(json.dumps(report, indent=2) if as_json else _text(report))
-    if any(report["collectors"].values()):
+    collectors = abilities()
+    target = _target_checks(pid)
+    if as_json:
+        print(json.dumps(_report(collectors, target), indent=2))
+    else:
+        print(_text(collectors, target))
+    if any(collectors.values()) or any(check.state == "failure" for check in target):
         raise typer.Exit(1)
 
 
-def _report() -> dict[str, Any]:
+def _target_checks(pid: int) -> list[Check]:
+    if not pid:
+        return []
+    from tracer.collectors.target_checks import target_checks
+
+    return target_checks(pid)
+
+
+def _report(collectors: dict[str, str], target: Sequence[Check]) -> dict[str, Any]:
     return {
-        "collectors": abilities(),
-        "host": {
-            "kernel": platform.release(),
-            "machine": platform.machine(),
-            "is_root": os.geteuid() == 0,
-            "has_type_information": VMLINUX.exists(),
-            "has_tracefs": has_tracefs(),
-            "has_multi_links": has_multi_links(),
-        },
-        "versions": {
-            "memflame": __version__,
-            "python": platform.python_version(),
-            "bcc": _bcc_version(),
-            **{name: _version(name) for name in _PACKAGES},
-        },
+        "collectors": collectors,
+        "host": [asdict(check) for check in host_checks()],
+        "process": [asdict(check) for check in target],
+        "versions": {"memflame": __version__, "python": platform.python_version()},
     }
 
 
-def _text(report: dict[str, Any]) -> str:
+def _text(collectors: dict[str, str], target: Sequence[Check]) -> str:
     width = max(map(len, COLLECTORS))
-    lines = [f"{name:{width}}  {why_not or 'ready'}" for name, why_not in report["collectors"].items()]
-    host, versions = report["host"], report["versions"]
-    lines += ["", f"Linux {host['kernel']} on {host['machine']}, {'root' if host['is_root'] else 'not root'}"]
-    lines += [f"{name}: {_yes_no(host[key])}" for key, name in _HOST_LINES.items()]
-    lines += ["", *(f"{name} {version or 'missing'}" for name, version in versions.items())]
-    return "\n".join(lines)
+    lines = [f"{name:{width}}  {why_not or 'ready'}" for name, why_not in collectors.items()]
+    lines += ["", *_lines(host_checks())]
+    if target:
+        lines += ["", *_lines(target)]
+    return "\n".join([*lines, "", f"memflame {__version__}, Python {platform.python_version()}"])
 
 
-_HOST_LINES = {
-    "has_type_information": "type information (BTF)",
-    "has_tracefs": "tracefs",
-    "has_multi_links": "many probes in one link",
-}
-
-
-def _yes_no(value: bool) -> str:
-    return "yes" if value else "no"
-
-
-def _version(package: str) -> str:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return ""
-
-
-def _bcc_version() -> str:
-    """Debian's package has no metadata that Python can read: the version stands in a file of its own."""
-    spec = importlib.util.find_spec("bcc")
-    if spec is None or spec.origin is None:
-        return ""
-    # Not imported: that would load LLVM only to read a number.
-    for line in Path(spec.origin).with_name("version.py").read_text().splitlines():
-        if line.startswith("__version__"):
-            return line.partition("=")[2].strip(" '\"")
-    return "installed"
+def _lines(checks: Sequence[Check]) -> list[str]:
+    lines: list[str] = []
+    width = max(len(check.name) for check in checks)
+    for check in checks:
+        lines.append(f"{check.state:7}  {check.name:{width}}  {check.text}")
+        if check.mend and check.state != "ok":
+            lines.append(f"{'':{7 + 2 + width + 2}}{check.mend}")
+    return lines

@@ -33,6 +33,14 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
+class Section:
+    """A named part of the file, and the address it gets before the loader moves it."""
+
+    address: int
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Symbol:
     """A function, mangled as in the file."""
 
@@ -94,6 +102,10 @@ class ElfFile:
         for segment in self._elf.iter_segments("PT_GNU_EH_FRAME"):
             return FunctionSpans(segment.data(), segment["p_vaddr"], self.code)
         return FunctionSpans(b"", 0, self.code)
+
+    def section(self, name: str) -> Section | None:
+        found = self._elf.get_section_by_name(name)
+        return Section(found["sh_addr"], found.data()) if found is not None else None
 
     def code(self, address: int, count: int) -> bytes:
         self._stream.seek(self.file_offset(address))

@@ -46,6 +46,27 @@ def reach_of(host: Host) -> Reach:
 
 
 @dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What `memflame doctor` says of a host, what is worst first."""
+
+    checks: list[Mapping[str, str]]
+    failures: int
+    warnings: int
+
+
+_BY_WEIGHT = ("failure", "warning", "ok")
+
+
+def diagnosis_of(host: Host) -> Diagnosis:
+    """By the agent's last heartbeat; agents before 0.2 send none."""
+    checks: list[Mapping[str, str]] = sorted(
+        host.facts.get("checks", []), key=lambda check: _BY_WEIGHT.index(check["state"])
+    )
+    states = [check["state"] for check in checks]
+    return Diagnosis(checks, states.count("failure"), states.count("warning"))
+
+
+@dataclass(frozen=True, slots=True)
 class ProcessList:
     """Rows of the live list for one table: the largest first, at the end the chosen one if it is not among them."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest
 from django.utils import timezone
@@ -18,6 +18,7 @@ router = Router(auth=agent_auth, tags=["agent"])
 
 MAX_PROCESSES = 4000
 MAX_COMMAND_CHARACTERS = 300
+MAX_CHECKS = 100
 
 
 Text = Annotated[str, AfterValidator(lambda text: text.replace("\0", " ").strip())]
@@ -36,11 +37,23 @@ class ProcessIn(Schema):
         return self.dict() | {"command": self.command[:MAX_COMMAND_CHARACTERS]}
 
 
+class CheckIn(Schema):
+    """One line of `memflame doctor`."""
+
+    name: Text = Field(max_length=100)
+    state: Literal["ok", "warning", "failure"]
+    text: Text = Field("", max_length=500)
+    mend: Text = Field("", max_length=500, description="A command, or what else helps")
+
+
 class HostFacts(Schema):
     kernel: Text = ""
     distribution: Text = ""
     collectors: dict[Text, Text] = Field(
         default_factory=dict, description='By name: "" or why this host can not run it'
+    )
+    checks: list[CheckIn] = Field(
+        default_factory=list, max_length=MAX_CHECKS, description="What `memflame doctor` says of this host"
     )
 
 

@@ -45,7 +45,7 @@ class Host(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     last_seen_at = models.DateTimeField(null=True)
     agent_version = models.CharField(max_length=40, default="")
-    facts = models.JSONField(default=dict)  # kernel, distribution, collectors: {name: "" or why not}
+    facts = models.JSONField(default=dict)  # kernel, distribution, collectors: {name: "" or why not}, checks: doctor's
     processes = models.JSONField(default=list)  # [{pid, start_time, command, user, rss_bytes, started_at}]
     processes_at = models.DateTimeField(null=True)
     objects = HostQuerySet.as_manager()

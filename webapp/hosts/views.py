@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
@@ -42,7 +44,7 @@ def _hosts_page(
     found = list(Host.objects.of_project(project).order_by("name"))
     context = {
         "project": project,
-        "rows": [{"host": host, "reach": abilities.reach_of(host)} for host in found],
+        "rows": [_row(host) for host in found],
         "reporting": sum(host.is_reporting for host in found),
         "can_enrol": owns_team(person(request), project.team),
         "form": form,
@@ -50,6 +52,10 @@ def _hosts_page(
         "token": token,
     }
     return render(request, "hosts/hosts.html", context, status=422 if form.errors else 200)
+
+
+def _row(host: Host) -> dict[str, Any]:
+    return {"host": host, "reach": abilities.reach_of(host), "doctor": abilities.diagnosis_of(host)}
 
 
 @login_required

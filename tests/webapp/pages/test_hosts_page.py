@@ -148,3 +148,25 @@ def test_a_host_of_another_team_lists_nothing(story: Any, as_user: Callable[[Use
     response = as_user(story.bob).get(f"{HOSTS}/{story.other_host.host_id}/processes")
 
     assert response.status_code == 404
+
+
+def test_what_the_doctor_found_is_counted_and_listed_with_the_worst_first(
+    story: Any, live_host: Host, get: Callable[..., Any]
+) -> None:
+    deep = "sysctl -w kernel.perf_event_max_stack=127"
+    checks = [
+        {"name": "kernel", "state": "ok", "text": "Linux 6.1", "mend": ""},
+        {"name": "stack depth", "state": "warning", "text": "64 frames", "mend": deep},
+        {"name": "bcc", "state": "failure", "text": "bcc is missing", "mend": "apt-get install python3-bpfcc"},
+    ]
+    Host.objects.update(facts=live_host.facts | {"checks": checks})
+
+    page = get(story.alice, HOSTS)
+
+    assert "doctor: 1 failure, 1 warning" in page.text
+    assert [name.text.split(",")[0] for name in page.all("dt")] == ["bcc", "stack depth", "kernel"]
+    assert deep in page.text and "apt-get install python3-bpfcc" in page.text
+
+
+def test_a_host_whose_agent_sends_no_checks_has_no_doctor(story: Any, live_host: Host, get: Callable[..., Any]) -> None:
+    assert "doctor" not in get(story.alice, HOSTS).text

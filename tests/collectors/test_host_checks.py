@@ -1,0 +1,59 @@
+"""What the doctor reads of a kernel's settings, from texts as other kernels write them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracer.collectors.ability import abilities
+from tracer.collectors.check import failure
+from tracer.collectors.host_checks import capabilities_of, host_checks, lockdown_of, needs_of, stack_depth_of
+from tracer.protocol import COLLECTORS
+
+STATUS = "Name:\tmemflame\nCapInh:\t0000000000000000\nCapPrm:\t{0}\nCapEff:\t{0}\nCapBnd:\t000001ffffffffff\n"
+
+
+def test_root_with_all_capabilities_may_trace():
+    assert capabilities_of(STATUS.format("000001ffffffffff")).state == "ok"
+
+
+def test_root_of_a_plain_container_is_told_which_capabilities_are_missing():
+    check = capabilities_of(STATUS.format("00000000a80425fb"))
+
+    assert (check.state, check.mend) == (
+        "failure",
+        "in a container: docker run --cap-add=SYS_PTRACE --cap-add=SYS_ADMIN --cap-add=PERFMON --cap-add=BPF",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [
+        ("", "ok"),
+        ("[none] integrity confidentiality\n", "ok"),
+        ("none [integrity] confidentiality\n", "ok"),
+        ("none integrity [confidentiality]\n", "failure"),
+    ],
+)
+def test_only_a_lockdown_for_confidentiality_forbids_reading(text, state):
+    assert lockdown_of(text).state == state
+
+
+def test_a_kernel_that_walks_few_frames_is_a_warning_with_its_command():
+    check = stack_depth_of(64)
+
+    assert (check.state, check.mend) == ("warning", "sysctl -w kernel.perf_event_max_stack=127")
+    assert stack_depth_of(127).state == "ok"
+
+
+def test_names_are_used_once_and_each_collector_needs_checks_that_exist():
+    names = [check.name for check in host_checks()]
+
+    assert len(names) == len(set(names))
+    assert [len(needs_of(collector)) for collector in COLLECTORS] == [11, 12, 11, 11]
+
+
+def test_a_collector_is_unable_for_the_reason_of_its_first_failure(monkeypatch):
+    broken = [failure("tracefs", "no tracefs", "mount it")]
+    monkeypatch.setattr("tracer.collectors.ability.needs_of", lambda name: broken if name in ("brk", "mmap") else [])
+
+    assert abilities() == {"malloc": "", "brk": "no tracefs", "mmap": "no tracefs", "page_faults": ""}
