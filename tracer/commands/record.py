@@ -16,9 +16,10 @@ import typer
 
 from tracer.block_options import DEFAULT_AGE_BANDS, NO_AGE_BANDS, BadOption, check_block_options
 from tracer.collectors import CollectorError
-from tracer.collectors.ability import abilities
+from tracer.collectors.ability import abilities, abilities_by_perf
 from tracer.collectors.session import Listener, Outcome, run_session
 from tracer.commands.recording_view import view_of
+from tracer.perf_options import SOURCES, check_perf_options
 from tracer.profile.folded import write_folded
 from tracer.profile.model import Profile
 from tracer.protocol import COLLECTORS, MAX_DURATION_S, MAX_SNAPSHOTS, RunSpec
@@ -58,6 +59,9 @@ def record(
     max_size: Annotated[
         int | None, typer.Option(metavar="BYTES", help="Record only allocations of so many bytes or fewer")
     ] = None,
+    source: Annotated[
+        str, typer.Option(help=f"Who counts, {' or '.join(SOURCES)}: perf follows no frees, and needs no bcc")
+    ] = SOURCES[0],
 ) -> None:
     """Record memory stacks of a live process.
 
@@ -67,10 +71,12 @@ def record(
     _check(collector, duration, snapshot_every, output)
     asked = {"age_bands": age_bands, "older_than": older_than, "min_size": min_size, "max_size": max_size}
     options: dict[str, int | str] = {name: value for name, value in asked.items() if value is not None}
-    _check_blocks(collector, options)
-    if obstacle := abilities()[collector]:
-        _fail(obstacle)
-    options |= {"max_stacks": max_stacks, "max_blocks": max_blocks}
+    if source != SOURCES[0]:
+        options["source"] = source
+    _check_options(collector, options)
+    _check_ability(collector, source)
+    if source == SOURCES[0]:
+        options |= {"max_stacks": max_stacks, "max_blocks": max_blocks}
     spec = RunSpec(
         "", collector, pid, duration_s=duration, snapshot_every_s=snapshot_every, options=options
     )  # fmt: skip
@@ -105,11 +111,20 @@ def _check_interval(duration: float, snapshot_every: float, output: Path | None)
         )
 
 
-def _check_blocks(collector: str, options: Mapping[str, int | str]) -> None:
+def _check_options(collector: str, options: Mapping[str, int | str]) -> None:
     try:
         check_block_options(collector, options)
+        check_perf_options(collector, options)
     except BadOption as error:
         raise typer.BadParameter(f"--{error.name.replace('_', '-')} is {error.reason}") from None
+
+
+def _check_ability(collector: str, source: str) -> None:
+    by_perf = abilities_by_perf()[collector]
+    if source == "perf":
+        return _fail(by_perf) if by_perf else None
+    if obstacle := abilities()[collector]:
+        _fail(obstacle if by_perf else f"{obstacle} perf can record here: --source perf")
 
 
 class _Writer:

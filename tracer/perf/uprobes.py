@@ -5,15 +5,20 @@ p:memflame_4711_812345/malloc_0 /usr/lib/x86_64-linux-gnu/libc.so.6:0x98930 size
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from tracer.bpf.tracefs import ensure_tracefs
 from tracer.process.target import TargetError, read_status
 
+_FREE_WITHIN_S = 5.0
+_LOOK_AGAIN_S = 0.01
 _GROUP = re.compile(r"[pr]:(memflame_(\d+)_(\d+))/(\S+) ")
 
 
@@ -47,14 +52,15 @@ class Uprobes:
 
     def close(self) -> None:
         while self._names:
-            _write(self._events, f"-:{self.group}/{self._names.pop()}")
+            _remove(self._events, self.group, self._names.pop())
 
 
 def sweep(events: Path) -> None:
-    """Take away what a process left that was killed."""
+    """Take away what a process left that was killed; what is busy even so waits for the next time."""
     for group, pid, start_time, name in _listed(events):
         if not _is_alive(pid, start_time):
-            _write(events, f"-:{group}/{name}")
+            with suppress(OSError):
+                _remove(events, group, name)
 
 
 def _listed(events: Path) -> Iterator[tuple[str, int, int, str]]:
@@ -68,6 +74,20 @@ def _is_alive(pid: int, start_time: int) -> bool:
         return read_status(pid).start_time == start_time
     except TargetError:
         return False
+
+
+def _remove(events: Path, group: str, name: str) -> None:
+    """An event is busy until the perf that counted it has ended, which takes a moment after its tracer was killed."""
+    deadline = time.monotonic() + _FREE_WITHIN_S
+    while True:
+        try:
+            return _write(events, f"-:{group}/{name}")
+        except OSError as error:
+            if error.errno == errno.ENOENT:
+                return  # another tracer's sweep was first
+            if error.errno != errno.EBUSY or time.monotonic() > deadline:
+                raise
+        time.sleep(_LOOK_AGAIN_S)
 
 
 def _write(events: Path, line: str) -> None:

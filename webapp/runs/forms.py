@@ -10,7 +10,8 @@ from django.core.exceptions import ValidationError
 
 from tracer import protocol
 from tracer.block_options import BLOCK_OPTIONS, BadOption, check_block_options
-from webapp.hosts.abilities import abilities_of, key_of
+from tracer.perf_options import check_perf_options
+from webapp.hosts.abilities import Ability, abilities_of, key_of
 from webapp.hosts.models import Host
 from webapp.runs.listing import BadFilter, parse_label
 
@@ -18,6 +19,7 @@ DURATIONS = [("10", "10 s"), ("60", "1 min"), ("600", "10 min"), ("own", "own")]
 DEFAULT_DURATION = "60"
 SNAPSHOTS_BY_DEFAULT = 10  # enough to see a slope, and a tenth of the run lost at worst
 SHORTEST_INTERVAL_S = 1.0
+SOURCES = [("", "our own programs, or perf where there is no bcc"), ("perf", "perf")]
 MAX_LABELS, MAX_KEY, MAX_VALUE = 20, 60, 200
 
 
@@ -67,6 +69,8 @@ class NewRunForm(AboutForm):
     min_size = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of bytes."})
     max_size = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of bytes."})
 
+    source = forms.ChoiceField(required=False, choices=SOURCES)
+
     def __init__(self, *args: Any, host: Host, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.host = host
@@ -90,10 +94,13 @@ class NewRunForm(AboutForm):
 
     def clean_collector(self) -> str:
         name = str(self.cleaned_data["collector"])
-        ability = next(ability for ability in self.abilities if ability.collector.name == name)
+        ability = self._ability(name)
         if not ability.is_able:
             raise ValidationError(f"{self.host.name} can’t run {name}: {ability.why_not}")
         return name
+
+    def _ability(self, collector: str) -> Ability:
+        return next(ability for ability in self.abilities if ability.collector.name == collector)
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
@@ -108,15 +115,21 @@ class NewRunForm(AboutForm):
     def _clean_options(self, data: dict[str, Any]) -> None:
         """Those that were filled in, as the run spec has them."""
         data["options"] = {name: data[name] for name in BLOCK_OPTIONS if data.get(name) not in ("", None)}
+        ability = self._ability(data["collector"])
+        if data.get("source") or ability.is_by_perf_only:
+            data["options"]["source"] = "perf"
+            if not ability.is_able_by_perf:
+                self.add_error("source", f"{self.host.name} can’t do this by perf: {ability.why_not_by_perf}")
         try:
             check_block_options(data["collector"], data["options"])
+            check_perf_options(data["collector"], data["options"])
         except BadOption as error:
             self.add_error(error.name, f"This is {error.reason}.")
 
     @property
     def has_options(self) -> bool:
         """Whether more than the usual is asked for, or wrong: that must not be hidden."""
-        return any(self[name].value() not in ("", None) or self[name].errors for name in BLOCK_OPTIONS)
+        return any(self[name].value() not in ("", None) or self[name].errors for name in (*BLOCK_OPTIONS, "source"))
 
     def _clean_times(self, data: dict[str, Any]) -> None:
         duration_s = self._duration_s(data)

@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 
 from tracer import protocol
 from tracer.block_options import BLOCK_OPTIONS
-from webapp.hosts.abilities import key_of, processes_of
+from webapp.hosts.abilities import abilities_of, key_of, processes_of
 from webapp.hosts.models import Host
 from webapp.runs import states
 from webapp.runs.forms import DEFAULT_DURATION, DURATIONS, SHORTEST_INTERVAL_S, NewRunForm, default_interval_s
@@ -61,7 +61,8 @@ def _form(request: HttpRequest, host: Host | None, old: Run | None) -> NewRunFor
 
 
 FROM_LINK = (
-    "process", "collector", "duration", "own_duration", "snapshot_every", "service", "deploy", "labels", *BLOCK_OPTIONS,
+    "process", "collector", "duration", "own_duration", "snapshot_every", "service", "deploy", "labels", "source",
+    *BLOCK_OPTIONS,
 )  # fmt: skip
 
 
@@ -70,7 +71,7 @@ def _initial(request: HttpRequest, host: Host, old: Run | None) -> dict[str, Any
     initial: dict[str, Any] = _as_before(old, host) if old is not None else {}
     initial |= {name: request.GET[name] for name in FROM_LINK if request.GET.get(name)}
     initial.setdefault("duration", DEFAULT_DURATION)
-    able = [name for name in protocol.COLLECTORS if host.facts.get("collectors", {}).get(name) == ""]
+    able = [ability.collector.name for ability in abilities_of(host) if ability.is_able]
     initial.setdefault("collector", able[0] if able else "")
     return initial
 
@@ -91,7 +92,7 @@ def _as_before(old: Run, host: Host) -> dict[str, Any]:
         "service": old.service,
         "deploy": old.deploy,
         "labels": ", ".join(f"{key}={text}" for key, text in old.labels.items()),
-        **{name: value for name, value in old.spec.get("options", {}).items() if name in BLOCK_OPTIONS},
+        **{name: value for name, value in old.spec.get("options", {}).items() if name in (*BLOCK_OPTIONS, "source")},
     }
 
 
