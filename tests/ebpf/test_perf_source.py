@@ -75,6 +75,25 @@ def test_the_capture_says_that_perf_recorded_and_what_it_can_not_see(leaky: Any)
     assert {"module": "libc.so.6", "symbol": "malloc", "offset": 0, "kind": "emulated"} in capture["probes"]
 
 
+def test_every_function_has_its_caller_by_frame_pointers(recorded_by_perf: Callable[..., Any]) -> None:
+    allocations = recorded_by_perf("allocations", "malloc")
+
+    assert allocations.values("keep_calloc") == (53 * 1000, 53)
+    assert allocations.tails("keep_reallocarray") == {("malloc",), ("realloc",)}
+    assert allocations.values("keep_new") == (17 * 8, 17)
+    assert allocations.values("keep_new_array") == (11 * 200, 11)
+    assert allocations.values("keep_new_nothrow") == (7 * 24, 7)
+    assert allocations.values("keep_new_aligned") == (5 * 128, 5)
+    assert allocations.callers("operator new") == {"keep_new", "keep_new_aligned", "delete_all"}
+
+
+def test_copies_of_strings_belong_to_who_asked_for_them(recorded_by_perf: Callable[..., Any]) -> None:
+    copies = recorded_by_perf("copies", "malloc")
+
+    assert copies.values("keep_strdup") == (1010, 101)
+    assert {"keep_strdup", "free_strdup"} <= copies.callers("strdup")
+
+
 def test_faults_are_exact(recorded_by_perf: Callable[..., Any]) -> None:
     touched = recorded_by_perf("touch", "page_faults")
 
@@ -137,7 +156,7 @@ def test_a_large_file_is_read_while_perf_writes_the_next(
 ) -> None:
     monkeypatch.setattr("tracer.collectors.perf_recording.PART_BYTES", 10_000)
     workload = launch("leaky")
-    with by_perf(workload, "malloc", perf_pages=8) as running:
+    with by_perf(workload, "malloc", perf_pages=32) as running:
         workload.work()
         for _ in range(100):
             if running.progress().events:

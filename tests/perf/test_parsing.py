@@ -32,7 +32,7 @@ def data_file(*records: tuple[int, int, bytes]) -> int:
 def parsed(collector: str, text: str, *, state: Mapping[str, Any] | None = None, **argument: Any) -> Profile:
     fd = data_file()
     out = io.BytesIO()
-    told = {"leaves": {}, "max_frames": 127, "state": state or {}, "data_fd": fd, **argument}
+    told = {"leaves": {}, "wrappers": {}, "max_frames": 127, "state": state or {}, "data_fd": fd, **argument}
     main({"collector": collector, "pid": PID, **told}, io.BytesIO(text.encode()), out)
     os.close(fd)
     return read_folded(out.getvalue().splitlines(keepends=True), resolve=value_type_named)
@@ -49,6 +49,41 @@ def test_requests_are_size_times_members_under_the_function_and_its_caller() -> 
     profile = parsed("malloc", text, leaves={"g:calloc_0": "calloc"})
 
     assert profile.values_by_stack == {("f1", "@0x7f01", "calloc"): [60, 1]}
+
+
+def test_a_block_belongs_to_the_outermost_function_that_was_called() -> None:
+    new, array, malloc = "g:_Znwm_1", "g:_Znam_2", "g:malloc_0"
+    text = (
+        sample(array, "(55) size=0x10 caller=0x500")
+        + sample(new, "(55) size=0x10 caller=0x2010")  # called by operator new[]
+        + sample(malloc, "(55) size=0x10 caller=0x1010")  # called by operator new
+        + sample(malloc, "(55) size=0x20 caller=0x501")
+        + sample(new, "(55) size=0x40 caller=0x502")
+        + sample(malloc, "(55) size=0x40 caller=0x502")  # operator new jumped there
+        + sample(new, "(55) size=0x80 caller=0x503", tid=7)
+        + sample(malloc, "(55) size=0x1 caller=0x1010", tid=8)  # another thread
+    )
+
+    profile = parsed(
+        "malloc",
+        text,
+        leaves={new: "operator new", array: "operator new[]", malloc: "malloc"},
+        wrappers={new: [0x1000, 0x1100], array: [0x2000, 0x2100]},
+    )
+
+    assert profile.values_by_stack == {
+        ("@0x500", "operator new[]"): [0x10, 1],
+        ("@0x501", "malloc"): [0x20, 1],
+        ("@0x502", "operator new"): [0x40, 1],
+        ("@0x1010", "malloc"): [0x1, 1],
+    }
+    assert profile.capture["samples"] == 8
+
+
+def test_a_caller_that_the_kernel_may_have_added_is_marked() -> None:
+    text = sample("g:malloc_0", "(55) size=0x10 perhaps_known_caller=0x500", frames=2)
+
+    assert set(parsed("malloc", text, leaves={"g:malloc_0": "malloc"}).values_by_stack) == {("f1", "@?0x500", "malloc")}
 
 
 def test_a_size_that_no_process_has_is_a_call_without_bytes() -> None:

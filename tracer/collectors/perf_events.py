@@ -9,14 +9,16 @@ from tracer.bpf.program import kernel_version
 from tracer.collectors.allocators import Site, sites
 from tracer.collectors.collector import Probe
 from tracer.collectors.errors import CollectorError
+from tracer.perf.outermost import CALLER, PERHAPS_KNOWN_CALLER
 from tracer.perf.uprobes import UprobeEvent, Uprobes
 from tracer.process.address_space import AddressSpace
 from tracer.process.maps import parse_maps
 from tracer.process.target import Target
 
 _REGISTERS = ("di", "si", "dx", "cx")  # of arguments, as tracefs calls them
-_REPAIRS_CALLERS = (6, 12, 0)  # Linux adds the caller to stacks taken at an instruction that begins a frame
-_BEGINS_FRAME = (b"\x55", b"\xf3\x0f\x1e\xfa")  # push %rbp, endbr64
+# Linux adds the caller to stacks taken at an instruction that begins a function; at endbr64 only if built with IBT.
+_REPAIRS_CALLERS = (6, 12, 0)
+_BEGINS_FUNCTION = (b"\x55", b"\xf3\x0f\x1e\xfa")  # push %rbp, endbr64
 _CALLS_ANOTHER = ("reallocarray",)  # it calls realloc, which is probed too
 
 
@@ -27,6 +29,7 @@ class Asked:
     events: list[str]
     probes: list[Probe]
     leaf_by_event: dict[str, str] = field(default_factory=dict)
+    span_by_wrapper: dict[str, list[int]] = field(default_factory=dict)  # start and end of its code, by event
     state: dict[str, object] = field(default_factory=dict)
 
 
@@ -54,8 +57,8 @@ def _heap_end(target: Target) -> int:
 def _allocator_events(
     target: Target, space: AddressSpace, uprobes: Uprobes, links: Path, *, reads_callers: bool
 ) -> Asked:
-    found = [site for site in sites(space) if _is_counted(site)]
-    if not found:
+    found = [site for site in sites(space) if _makes_blocks(site) or (reads_callers and site.is_wrapper)]
+    if not any(_makes_blocks(site) for site in found):
         raise CollectorError(
             f"no allocator function was found in process {target.pid} ({target.command}): "
             "its program may be linked statically and stripped of symbols"
@@ -70,11 +73,13 @@ def _allocator_events(
         asked.probes.append(Probe(site.module, site.symbol, place.offset, place.kind))
         assert site.allocator is not None
         asked.leaf_by_event[name] = site.allocator.leaf
+        if site.is_wrapper:
+            asked.span_by_wrapper[name] = [site.span.start, site.span.stop]
     return asked
 
 
-def _is_counted(site: Site) -> bool:
-    """Functions that are told a size and make blocks themselves: of one that calls another, only the other counts."""
+def _makes_blocks(site: Site) -> bool:
+    """It is told a size and makes the block itself: of a function that calls another, only the other counts."""
     known = site.allocator
     return known is not None and known.size > 0 and not site.is_wrapper and site.symbol not in _CALLS_ANOTHER
 
@@ -83,20 +88,21 @@ def _uprobe(number: int, site: Site, links: Path, *, reads_callers: bool) -> Upr
     known = site.allocator
     assert known is not None
     offset = site.start + site.placements[0].offset
-    arguments = [f"size=%{_REGISTERS[known.size - 1]}:x64"]
+    arguments = [f"size=%{_REGISTERS[known.size - 1]}:x64"] if known.size else []
     if known.factor:
         arguments.append(f"count=%{_REGISTERS[known.factor - 1]}:x64")
-    if reads_callers and not _has_caller(site.path, offset):
-        arguments.append("caller=+0(%sp):x64")
+    if reads_callers:
+        argument = PERHAPS_KNOWN_CALLER if _may_have_caller(site.path, offset) else CALLER
+        arguments.append(f"{argument}=+0(%sp):x64")
     name = "".join(letter if letter.isalnum() else "_" for letter in site.symbol)
     return UprobeEvent(f"{name}_{number}", _plain_path(site.path, links, number), offset, " ".join(arguments))
 
 
-def _has_caller(path: str, offset: int) -> bool:
-    """Whether a stack taken at this instruction has the caller, of which frame pointers know nothing yet."""
+def _may_have_caller(path: str, offset: int) -> bool:
+    """Whether a stack taken at this instruction can have the caller, of which frame pointers know nothing yet."""
     with Path(path).open("rb") as file:
         file.seek(offset)
-        return kernel_version() >= _REPAIRS_CALLERS and file.read(4).startswith(_BEGINS_FRAME)
+        return kernel_version() >= _REPAIRS_CALLERS and file.read(4).startswith(_BEGINS_FUNCTION)
 
 
 def _plain_path(path: str, links: Path, number: int) -> str:

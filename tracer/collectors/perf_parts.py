@@ -28,6 +28,7 @@ class Question:
     collector: str
     pid: int
     leaf_by_event: Mapping[str, str]
+    span_by_wrapper: Mapping[str, list[int]]
     max_frames: int
 
 
@@ -41,6 +42,7 @@ class Part:
                 "collector": question.collector,
                 "pid": question.pid,
                 "leaves": question.leaf_by_event,
+                "wrappers": question.span_by_wrapper,
                 "max_frames": question.max_frames,
                 "state": state,
                 "data_fd": data.fileno(),

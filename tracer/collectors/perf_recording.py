@@ -110,7 +110,9 @@ class PerfRecording:
         self._asked = asked_of(
             spec.collector, self._target, self._space, unwind=self._unwind, uprobes=uprobes, links=directory
         )
-        self._question = Question(spec.collector, spec.pid, self._asked.leaf_by_event, _max_frames())
+        self._question = Question(
+            spec.collector, spec.pid, self._asked.leaf_by_event, self._asked.span_by_wrapper, _max_frames()
+        )
         self._totals = PerfTotals(self.value_types, self._space, self._asked.state)
         self._recorder = PerfRecorder(
             directory, spec.pid, events=self._asked.events, unwind=self._unwind,

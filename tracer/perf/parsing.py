@@ -1,6 +1,7 @@
 """`perf script` text of one part of a recording to our folded text: runs unprivileged, since what it reads is foreign.
 
-The argument: {"collector", "pid", "leaves": {event: name}, "max_frames", "state", "data_fd"}. The answer's capture has
+The argument: {"collector", "pid", "leaves": {event: name}, "wrappers": {event: [start, end]}, "max_frames", "state",
+"data_fd"}. The answer's capture has
 "samples", "truncated_stacks", "lost", "lost_counted" and "state", for the next part.
 """
 
@@ -12,6 +13,7 @@ from typing import Any, BinaryIO
 
 from tracer.perf.calls import COUNTINGS
 from tracer.perf.losses import lost_samples
+from tracer.perf.outermost import CALLER, PERHAPS_KNOWN_CALLER, Outermost
 from tracer.profile.folded import write_folded
 from tracer.profile.formats.perf_events import fields_of
 from tracer.profile.formats.perf_lines import Header, names_or_offsets
@@ -20,7 +22,8 @@ from tracer.profile.model import Limits, Profile, ValueType
 
 TRUNCATED = "[truncated]"
 NO_STACK = "[stack not recorded]"
-CALLER = "@0x"  # a frame that the parent names, which knows what the process has mapped
+ADDRESS = "@0x"  # begins a frame that the parent names, which knows what the process has mapped
+PERHAPS_KNOWN = "@?0x"  # the same; it goes if the frame before it is that function
 _STEP = 256 << 10
 _ID_BYTES = array("i").itemsize
 _LIMITS = Limits(lines=1 << 40)  # of our own making: the size of a part bounds it
@@ -32,14 +35,16 @@ def main(argument: Mapping[str, Any], source: BinaryIO, out: BinaryIO) -> None:
     shaper = _Shaper(text.profile, argument["leaves"], int(argument["max_frames"]))
     text.profile.value_types = tuple(ValueType(name, name, "flow", name, is_signed=True) for name in counting.names)
     text.profile.columns = [array("q") for _ in counting.names]
+    outermost = Outermost(argument["wrappers"])
     samples = 0
     for header, stack in text.samples(iter(lambda: source.read(_STEP), b"")):
         if header.pid != argument["pid"]:
             continue
         samples += 1
-        values = counting.take(header)
-        if values is not None:
-            text.profile.add_key(shaper.shaped(header, stack), values)
+        counted_at = outermost.stack(header, shaper.shaped(header, stack))
+        values = counting.take(header) if counted_at is not None else None
+        if counted_at is not None and values is not None:
+            text.profile.add_key(counted_at, values)
     told, counted = lost_samples(int(argument["data_fd"]))
     text.profile.capture = {
         "collector": argument["collector"],
@@ -72,8 +77,11 @@ class _Shaper:
 
     def _caller(self, header: Header) -> bytes:
         """Frame pointers miss the caller of a function that has not yet made its own frame: the probe read it."""
-        address = fields_of(header.payload).get("caller")
-        return b"" if address is None else self._id(f"{CALLER}{address:x}")
+        fields = fields_of(header.payload)
+        for argument, mark in ((CALLER, ADDRESS), (PERHAPS_KNOWN_CALLER, PERHAPS_KNOWN)):
+            if argument in fields:
+                return self._id(f"{mark}{fields[argument]:x}")
+        return b""
 
     def _id(self, name: str) -> bytes:
         return array("i", [self._profile.id_of(name)]).tobytes()
