@@ -9,8 +9,8 @@ from tracer.bpf.program import kernel_version
 from tracer.collectors.allocators import Site, sites
 from tracer.collectors.collector import Probe
 from tracer.collectors.errors import CollectorError
-from tracer.perf.outermost import CALLER, PERHAPS_KNOWN_CALLER
 from tracer.perf.uprobes import UprobeEvent, Uprobes
+from tracer.perf.words import CALLER, PERHAPS_KNOWN_CALLER
 from tracer.process.address_space import AddressSpace
 from tracer.process.maps import parse_maps
 from tracer.process.target import Target

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from tracer.collectors.naming import C_LIBRARY
+from tracer.perf.words import ADDRESS, PERHAPS_KNOWN_ADDRESS
 from tracer.process.address_space import AddressSpace
 from tracer.profile.model import Profile, Stack, ValueType
 from tracer.symbols.demangle import demangled
 
-ADDRESS, PERHAPS_KNOWN = "@0x", "@?0x"  # of tracer.perf.parsing, which a process with rights must not load
 # perf takes the first of several names of a function, which in the C library is the one for its own use, and leaves
 # the version at it.
 _ALIAS = re.compile(r"^__GI_(?=\w)|(?<=\w)@{1,2}[A-Z][A-Za-z]*_[\w.]+$")
@@ -55,13 +55,13 @@ class PerfTotals:
                 self._name_by_text[text] = self._name(text)
         names = [self._name_by_text[text] for text in stack]
         for place, text in enumerate(stack):
-            if text.startswith(PERHAPS_KNOWN) and place and names[place] == names[place - 1]:
+            if text.startswith(PERHAPS_KNOWN_ADDRESS) and place and names[place] == names[place - 1]:
                 del names[place]
                 break  # a stack has one at most
         return names
 
     def _name(self, text: str) -> str:
-        if text.startswith((ADDRESS, PERHAPS_KNOWN)):
+        if text.startswith((ADDRESS, PERHAPS_KNOWN_ADDRESS)):
             return self._space.name(int(text.partition("0x")[2], 16) - 1).text
         return demangled(_ALIAS.sub("", text))
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from tracer.perf.words import CALLER, PERHAPS_KNOWN_CALLER
 from tracer.profile.formats.perf_events import fields_of
 from tracer.profile.formats.perf_lines import Header
-
-# Arguments of a probe: the return address, and one that the kernel may have put into the stack already.
-CALLER, PERHAPS_KNOWN_CALLER = "caller", "perhaps_known_caller"
 
 
 @dataclass(slots=True)

@@ -13,7 +13,8 @@ from typing import Any, BinaryIO
 
 from tracer.perf.calls import COUNTINGS
 from tracer.perf.losses import lost_samples
-from tracer.perf.outermost import CALLER, PERHAPS_KNOWN_CALLER, Outermost
+from tracer.perf.outermost import Outermost
+from tracer.perf.words import ADDRESS, CALLER, PERHAPS_KNOWN_ADDRESS, PERHAPS_KNOWN_CALLER
 from tracer.profile.folded import write_folded
 from tracer.profile.formats.perf_events import fields_of
 from tracer.profile.formats.perf_lines import Header, names_or_offsets
@@ -22,8 +23,6 @@ from tracer.profile.model import Limits, Profile, ValueType
 
 TRUNCATED = "[truncated]"
 NO_STACK = "[stack not recorded]"
-ADDRESS = "@0x"  # begins a frame that the parent names, which knows what the process has mapped
-PERHAPS_KNOWN = "@?0x"  # the same; it goes if the frame before it is that function
 _STEP = 256 << 10
 _ID_BYTES = array("i").itemsize
 _LIMITS = Limits(lines=1 << 40)  # of our own making: the size of a part bounds it
@@ -78,7 +77,7 @@ class _Shaper:
     def _caller(self, header: Header) -> bytes:
         """Frame pointers miss the caller of a function that has not yet made its own frame: the probe read it."""
         fields = fields_of(header.payload)
-        for argument, mark in ((CALLER, ADDRESS), (PERHAPS_KNOWN_CALLER, PERHAPS_KNOWN)):
+        for argument, mark in ((CALLER, ADDRESS), (PERHAPS_KNOWN_CALLER, PERHAPS_KNOWN_ADDRESS)):
             if argument in fields:
                 return self._id(f"{mark}{fields[argument]:x}")
         return b""
