@@ -64,6 +64,11 @@ $(DATA)/demo/leaky_service: webapp/runs/demo/leaky_service.c
 test-setup: setup
 	@missing=""; \
 	command -v g++ >/dev/null || missing+=" g++"; \
+	for library in jemalloc2:jemalloc.so.2 tcmalloc-minimal4:tcmalloc_minimal.so.4 mimalloc2.0:mimalloc.so.2; do \
+	  /sbin/ldconfig -p | grep -q "lib$${library#*:}" || missing+=" lib$${library%:*}"; \
+	done; \
+	command -v musl-gcc >/dev/null || missing+=" musl-tools"; \
+	command -v rustc >/dev/null || missing+=" rustc"; \
 	command -v curl >/dev/null || missing+=" curl"; \
 	command -v perf >/dev/null || missing+=" linux-perf"; \
 	command -v chromium >/dev/null || missing+=" chromium fonts-dejavu-core"; \

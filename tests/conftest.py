@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from tracer.symbols.store import FOLDER_ENV
+
 BUDGET_S = {"ebpf": 360, "browser": 300, "services": 180, "the rest": 240}
 _spent_s: dict[str, float] = defaultdict(float)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def name_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Names of binaries are kept for this run of the tests only, also by the recordings that it starts as processes."""
+    folder = tmp_path_factory.mktemp("names")
+    os.environ[FOLDER_ENV] = str(folder)
+    yield folder
+    del os.environ[FOLDER_ENV]
 
 
 @pytest.fixture(scope="session")

@@ -58,6 +58,10 @@ class BlockOptions:
     def needs_ages(self) -> bool:
         return bool(self.age_bounds_s or self.older_than_s)
 
+    @property
+    def wants_all_sizes(self) -> bool:
+        return self.min_bytes == 0 and self.max_bytes == MAX_BYTES
+
     def filters(self) -> dict[str, int | str]:
         """The options that leave blocks out, as a run spec and a capture have them."""
         asked: dict[str, int | str] = {}

@@ -83,6 +83,23 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """Ids of what a host is asked to do; empty: nothing of that kind."""
+
+    run: str = ""
+    estimate: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateClaim:
+    """A process to count, for so long."""
+
+    pid: int
+    start_time: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Upload:
     """A file to send, and what it is about."""
 
@@ -122,10 +139,10 @@ class SiteClient:
         body = {"agent_version": agent_version, "facts": facts, "processes": processes}
         return self._json("POST", "agent/heartbeat", needs=("queue",), json=body)
 
-    def next_run(self) -> str | None:
-        """The oldest queued run of this host."""
-        run = self._json("GET", "agent/next").get("run")
-        return str(run) if run else None
+    def next_work(self) -> Waiting:
+        """The oldest queued run of this host, and the estimate that somebody waits for."""
+        reply = self._json("GET", "agent/next")
+        return Waiting(str(reply.get("run") or ""), str(reply.get("estimate") or ""))
 
     def claim(self, run: str, attempt: str) -> Claim:
         """Take a run; the same attempt may ask again. ClientError with status 409: another agent has it."""
@@ -150,6 +167,17 @@ class SiteClient:
     def finish(self, run: str, attempt: str, *, outcome: str, reason: str, snapshots: int) -> None:
         body = {"attempt": attempt, "outcome": outcome, "reason": reason, "snapshots": snapshots}
         self._send("POST", f"agent/runs/{_part(run)}/finish", retry_s=10, json=body)
+
+    def claim_estimate(self, estimate: str, attempt: str) -> EstimateClaim:
+        """Take an estimate. ClientError with status 409: it is taken, or waits no more."""
+        address, body = f"agent/estimates/{_part(estimate)}/claim", {"attempt": attempt}
+        reply = self._json("POST", address, needs=("pid", "start_time", "seconds"), retry_s=10, json=body)
+        return EstimateClaim(int(reply["pid"]), int(reply["start_time"]), float(reply["seconds"]))
+
+    def finish_estimate(self, estimate: str, attempt: str, *, result: Mapping[str, Any] | None, reason: str) -> None:
+        """Without a result, `reason` says why there is none."""
+        body = {"attempt": attempt, "result": result, "reason": reason}
+        self._send("POST", f"agent/estimates/{_part(estimate)}/finish", retry_s=10, json=body)
 
     def upload(self, upload: Upload, *, key: str, on_sent: Callable[[int], None] = lambda sent: None) -> dict[str, Any]:
         """Send a profile; returns {"run", "url", …}. `key` is the same for each try of one upload.

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tracer.block_options import BLOCK_OPTIONS, BadOption
+from tracer.unwind_option import AUTO, DWARF, FRAME_POINTERS, UNWIND, unwind_of
 
 SOURCES = ("bcc", "perf")
-UNWINDS = ("auto", "fp", "dwarf")
-PERF_OPTIONS = ("source", "unwind", "perf_pages")
-DEFAULT_PERF_PAGES = {"fp": 512, "dwarf": 4096}  # of 4 kB, for each processor; an event takes 0.2 or 8 kB of them
+SOURCE = "source"
+PERF_OPTIONS = (SOURCE, UNWIND, "perf_pages")
+DEFAULT_PERF_PAGES = {FRAME_POINTERS: 512, DWARF: 4096}  # of 4 kB, for each processor; an event takes 0.2 or 8 kB
 MAX_PERF_PAGES = 16_384
 
 BLIND: Mapping[str, str] = {
@@ -26,9 +27,9 @@ _DWARF_BY_ITSELF = ("brk", "mmap")
 
 def source_of(options: Mapping[str, int | str]) -> str:
     """BadOption for one that there is not."""
-    source = options.get("source", SOURCES[0])
+    source = options.get(SOURCE, SOURCES[0])
     if source not in SOURCES:
-        raise BadOption("source", f"{source!r}, there is {' and '.join(SOURCES)}")
+        raise BadOption(SOURCE, f"{source!r}, there is {' and '.join(SOURCES)}")
     return str(source)
 
 
@@ -38,12 +39,12 @@ def is_by_perf(options: Mapping[str, int | str]) -> bool:
 
 def unwind_by_perf(collector: str, options: Mapping[str, int | str]) -> tuple[str, str]:
     """`fp` or `dwarf`, and why, in a sentence."""
-    asked = str(options.get("unwind", "auto"))
-    if asked != "auto":
+    asked = unwind_of(options)
+    if asked != AUTO:
         return asked, "It was asked for."
     if collector in _DWARF_BY_ITSELF:
-        return "dwarf", f"Calls of {collector}() are few, and without DWARF their callers would be missing."
-    return "fp", "DWARF copies 8 kB of stack for each event: ask for it if callers are missing."
+        return DWARF, f"Calls of {collector}() are few, and without DWARF their callers would be missing."
+    return FRAME_POINTERS, "DWARF copies 8 kB of stack for each event: ask for it if callers are missing."
 
 
 def check_perf_options(collector: str, options: Mapping[str, int | str]) -> None:
@@ -57,8 +58,7 @@ def check_perf_options(collector: str, options: Mapping[str, int | str]) -> None
             raise BadOption(name, f"{value!r}, but perf follows no blocks: leave it out, or use the source bcc")
         if name not in PERF_OPTIONS:
             raise BadOption(name, f"{value!r}, but perf has no such option, it has {', '.join(PERF_OPTIONS)}")
-    if options.get("unwind", "auto") not in UNWINDS:
-        raise BadOption("unwind", f"{options['unwind']!r}, there is {', '.join(UNWINDS)}")
+    unwind_of(options)
     pages = options.get("perf_pages", 1)
     if not isinstance(pages, int) or not 1 <= pages <= MAX_PERF_PAGES or pages & (pages - 1):
         raise BadOption("perf_pages", f"{pages!r}, it must be a power of two from 1 to {MAX_PERF_PAGES:,}")

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from tracer.allocator_options import check_allocator_options
 from tracer.block_options import COLLECTOR as BLOCK_COLLECTOR
 from tracer.block_options import OLDEST_BAND, BlockOptions, age_of, age_words, check_block_options
+from tracer.limit_options import check_limits
 from tracer.perf_options import check_perf_options, is_by_perf
 from tracer.profile.model import ValueType
+from tracer.unwind_option import check_unwind
 
 PROTOCOL_VERSION = 1
 
@@ -60,6 +63,7 @@ class CollectorFacts:
     sees: str
     costs: str
     value_types: tuple[ValueType, ...]
+    misses: str
 
 
 COLLECTORS: Mapping[str, CollectorFacts] = {
@@ -69,8 +73,9 @@ COLLECTORS: Mapping[str, CollectorFacts] = {
             "malloc",
             "Allocator calls",
             "Each malloc, calloc, realloc, new and free: which code path holds memory that it has not given back.",
-            "4 to 6 µs for each malloc and its free: noticeable above 10,000 calls a second.",
+            "3 to 5 µs for each malloc and its free: noticeable above 10,000 calls a second.",
             _VALUE_TYPES["malloc"],
+            "Memory mapped by hand, pools that hand out parts of a block, and blocks from before the recording.",
         ),
         CollectorFacts(
             "brk",
@@ -78,6 +83,7 @@ COLLECTORS: Mapping[str, CollectorFacts] = {
             "The moments at which the heap itself grows or shrinks: few events, and the path that pushed it.",
             "Next to nothing: a few calls a minute, about 2 µs each.",
             _VALUE_TYPES["brk"],
+            "Heaps that are mapped: large blocks and the arenas of threads.",
         ),
         CollectorFacts(
             "mmap",
@@ -85,6 +91,7 @@ COLLECTORS: Mapping[str, CollectorFacts] = {
             "Each mmap, munmap and mremap: mapped memory that was never unmapped, thread stacks and arenas among it.",
             "About 2 µs for each mapping; services map rarely.",
             _VALUE_TYPES["mmap"],
+            "The heap that brk() moves, and whether what is mapped was ever touched.",
         ),
         CollectorFacts(
             "page_faults",
@@ -92,6 +99,7 @@ COLLECTORS: Mapping[str, CollectorFacts] = {
             "The code that touches memory for the first time, which is where the resident set grows.",
             "1 to 3 µs for each fault.",
             _VALUE_TYPES["page_faults"],
+            "Bytes: a fault can map one page, many pages of a file, or a huge page.",
         ),
     )
 }
@@ -167,12 +175,20 @@ CAPTURE_KEYS = (
     "broken_unwinds",  # stacks whose unwinding ended before their root
     "unresolved_frames",
     "frames",
+    "build_ids",  # {module: build id in hexadecimal} of modules with unresolved frames, to name them later
     "probes",  # [{"module": …, "symbol": …, "offset": …, "kind": one of PROBE_KINDS}]
     "allocator",  # file name of the module whose malloc the program calls
+    "allocators",  # file names of all modules that have one
     "filters",  # {option: value}: options that leave blocks out, of BlockOptions.filters
+    "shares",  # of the default value type, 0 to 1: profile/gaps.py
+    "unresolved_by_module",  # {file: value of the default value type whose stacks pass through nameless places of it}
+    "failed_stacks",  # {name of the kernel's error: count}, of the lost ones
+    "unknown_frees",  # of blocks from before the recording, or given back by the C library itself
+    "grade",  # "A", "B", "C", "D", or "" where the losses are not told: profile/grade.py
+    "overhead",  # {"share", "peak_share", "own_share", "budget": of one core, "trap_ns": {kind: ns}, "is_measured"}
     "source",  # perf; without it, our own programs in the kernel
-    "unwind",  # fp or dwarf: how callers were found
-    "unwind_reason",  # why, in a sentence
+    "unwind",  # how malloc's stacks were found: fp or dwarf
+    "unwind_reason",  # a sentence: why, if that was chosen for the user
     "notes",  # [sentence]
 )
 """Keys of `Profile.capture`, written as `# capture: {json}` under the folded header. All are optional."""
@@ -228,9 +244,19 @@ class RunSpec:
             raise ValueError(f"pid is {spec.pid}, it must be positive")
         if not 0 < spec.duration_s <= MAX_DURATION_S:
             raise ValueError(f"duration is {spec.duration_s:g} s, the limit is {MAX_DURATION_S} s")
-        check_block_options(spec.collector, spec.options)
-        check_perf_options(spec.collector, spec.options)
+        check_run_options(spec.collector, spec.options)
         return spec
+
+
+def check_run_options(collector: str, options: Mapping[str, int | str]) -> None:
+    """BadOption for a value that can't be, and for an option that this collector does not have."""
+    check_perf_options(collector, options)
+    if is_by_perf(options):
+        return
+    check_block_options(collector, options)
+    check_allocator_options(collector, options)
+    check_limits(collector, options)
+    check_unwind(collector, options)
 
 
 MAX_DURATION_S = 3600
@@ -248,7 +274,7 @@ POLL_EVERY_S = 5.0  # an agent asks for work by itself, in case a nudge was lost
 
 # --- task and queue names ---------------------------------------------------------------------------------------------
 
-TASK_RUN_READY = "memflame.run.ready"  # on the host's queue; argument: run id
+TASK_RUN_READY = "memflame.run.ready"  # on the host's queue; argument: id of a run or an estimate
 TASK_INGEST_SNAPSHOT = "memflame.ingest.snapshot"  # on INGEST_QUEUE; arguments: snapshot primary key
 INGEST_QUEUE = "ingest"
 

@@ -2,8 +2,10 @@
 // tracer/profile/tree/allocators.py does the same for pages without script; tests hold both to one list and rule.
 
 const ALLOCATORS = new RegExp(
-  "^(__libc_|__GI_|__GI___|__|_int_)?(malloc|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign" +
-    "|valloc|pvalloc|mallocx|rallocx|mmap|mmap64|mremap|brk|sbrk)$" +
+  "^(__libc_|__GI_|__GI___|__|_int_|je_|_rjem_|mi_|tc_)?(malloc|calloc|realloc|reallocarray|memalign|aligned_alloc" +
+    "|posix_memalign|valloc|pvalloc|mallocx|rallocx|mmap|mmap64|mremap|brk|sbrk)$" +
+    "|^mi_(heap_)?(malloc|zalloc|calloc|mallocn|realloc|reallocn|rezalloc|recalloc)(_small|_aligned)?$" +
+    "|^(mi|tc)_new(array|_n)?(_aligned)?(_nothrow)?$|^tc_malloc_skip_new_handler$" +
     "|^(strdup|strndup|wcsdup|v?asprintf|getline|getdelim)$" +
     "|^(sysmalloc|__default_morecore|tcache_init|_mid_memalign)$" +
     "|^operator new(\\[\\])?($|\\()|^_Zn[wa]m",

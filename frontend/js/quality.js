@@ -1,127 +1,99 @@
-// Says how complete a capture was, from what the snapshot tells of its own making: a word, figures, and notes to read.
+// Says how complete a capture was, from what the snapshot tells of its own making: a grade, figures, and notes to read.
+// webapp/flamegraph/quality.py does the same for pages without script.
 import { formatCount, formatPercent, formatPlural } from "./format.js";
+import { gradeOf, isCount, isRecord } from "./grade.js";
+import { bannersOf, lostOf, notesOf } from "./quality-words.js";
 
-/** Above these shares a capture is weak or wrong; the same limits mark the banner above the graph. */
-const WEAK_LOSS = 0;
-const BAD_LOSS = 0.01;
-const WEAK_UNRESOLVED = 0.1;
-
-const CAUSES = {
-  stack_map_full: "the stack map was full",
-  allocation_map_full: "the allocation map was full",
-  ring_buffer_full: "the ring buffer was full",
-  failed_stack: "the kernel could not read the stack",
-  perf_lost: "perf could not keep up with them",
-  call_map_full: "more threads were inside a call than the map of calls holds",
-};
+const LEVELS = { A: "ok", B: "ok", C: "weak", D: "bad", "": "unknown" };
+const WORDS = { A: "A, complete", B: "B, minor gaps", C: "C, weak", D: "D, not reliable", "": "not known" };
 
 /**
- * {level: "ok"|"weak"|"bad"|"unknown", words: [before, word], figures: [[label, number, rest]], notes: [sentence], banner: {title, text}|null}.
- * `run` has the events and losses while recording, which are newer than the snapshot's.
+ * {level: "ok"|"weak"|"bad"|"unknown", words: [before, word], figures: [[label, number, rest]], notes: [sentence], banners: [{level, title, text}]}.
+ * `run` has the events and losses while recording, which are newer than the snapshot's, and the unit of the first value type.
  */
 export function captureQuality(snapshot, run = {}) {
-  const capture = claimsOf(snapshot);
-  const events = (run.isActive && run.events) || capture.events || run.events || 0;
-  const lost = lostOf({ ...capture.lost, ...(run.isActive ? run.lost : {}) });
-  const share = lost.count > 0 ? lost.count / (events + lost.count) : 0;
-  const level = levelOf(capture, snapshot, share, events);
+  const claims = { ...claimsOf(snapshot), ...(run.isActive ? newestOf(run, snapshot) : {}) };
+  const { grade, findings } = gradeOf(claims, snapshot?.skipped_lines);
   return {
-    level,
-    words: wordsOf(level, run.isActive),
-    figures: figuresOf(capture, snapshot, lost, events),
-    notes: notesOf(capture, lost),
-    banner: bannerOf(capture, lost, share, events),
+    level: LEVELS[grade],
+    words: [run.isActive ? "So far" : "Capture", WORDS[grade]],
+    figures: figuresOf(claims, snapshot),
+    notes: notesOf(claims, run.value_types?.[0]?.unit ?? ""),
+    banners: bannersOf(findings, claims),
   };
 }
+
+const newestOf = (run, snapshot) => ({
+  ...(run.events ? { events: run.events } : {}),
+  lost: countsOf({ ...claimsOf(snapshot).lost, ...run.lost }),
+});
 
 // An upload writes its own capture, so each claim is taken only where it has the right form.
 function claimsOf(snapshot) {
   const claimed = isRecord(snapshot?.capture) ? snapshot.capture : {};
-  const counts = ["events", "truncated_stacks", "broken_unwinds", "unresolved_frames", "frames"]
-    .filter((key) => isCount(claimed[key]))
-    .map((key) => [key, claimed[key]]);
-  const words = ["collector", "allocator"]
-    .filter((key) => typeof claimed[key] === "string")
-    .map((key) => [key, claimed[key]]);
-  return {
-    ...Object.fromEntries([...counts, ...words]),
-    ...(isRecord(claimed.lost) ? { lost: claimed.lost } : {}),
-    ...(isRecord(claimed.filters) ? { filters: claimed.filters } : {}),
+  const claims = {
     notes: [claimed.notes ?? []].flat().filter((text) => typeof text === "string"),
     probes: [claimed.probes ?? []].flat().filter((probe) => typeof probe?.symbol === "string"),
   };
+  for (const [key, of] of Object.entries(FORMS)) {
+    const taken = of(claimed[key]);
+    if (taken !== undefined) claims[key] = taken;
+  }
+  claims.modules = Object.keys(claims.unresolved_by_module ?? {});
+  return claims;
 }
 
-const isRecord = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
-const isCount = (value) => Number.isSafeInteger(value) && value >= 0;
+const count = (value) => (isCount(value) ? value : undefined);
+const word = (value) => (typeof value === "string" ? value : undefined);
+const entriesOf = (is) => (value) =>
+  isRecord(value) ? Object.fromEntries(Object.entries(value).filter(([, each]) => is(each))) : undefined;
+const isAmount = (value) => typeof value === "number" && Number.isFinite(value) && value > 0;
+const isNumber = (value) => typeof value === "number" && Number.isFinite(value) && value >= 0;
+const countsOf = entriesOf((value) => isCount(value) && value > 0);
+const overheadOf = (value) =>
+  isRecord(value) ? { ...entriesOf(isNumber)(value), is_measured: value.is_measured === true, trap_ns: entriesOf(isAmount)(value.trap_ns) ?? {} } : undefined;
 
-/** Losses by cause as {count, causes: [[count, words]]}, largest first. */
-export function lostOf(byCause = {}) {
-  const causes = Object.entries(byCause)
-    .filter(([, count]) => isCount(count) && count > 0)
-    .sort((a, b) => b[1] - a[1]);
-  return {
-    count: causes.reduce((sum, [, count]) => sum + count, 0),
-    causes: causes.map(([cause, count]) => [count, CAUSES[cause] ?? cause.replaceAll("_", " ")]),
-  };
-}
+const FORMS = {
+  collector: word,
+  allocator: word,
+  events: count,
+  truncated_stacks: count,
+  broken_unwinds: count,
+  unresolved_frames: count,
+  frames: count,
+  unknown_frees: count,
+  lost: countsOf,
+  failed_stacks: countsOf,
+  unresolved_by_module: entriesOf(isAmount),
+  shares: entriesOf(isNumber),
+  overhead: overheadOf,
+  filters: (value) => (isRecord(value) ? value : undefined),
+};
 
-function levelOf(capture, snapshot, share, events) {
-  if (share > BAD_LOSS) return "bad";
-  if (share > WEAK_LOSS || unresolvedShare(capture) > WEAK_UNRESOLVED || snapshot?.skipped_lines > 0) return "weak";
-  return events > 0 || capture.events !== undefined || capture.lost !== undefined ? "ok" : "unknown";
-}
-
-function wordsOf(level, isActive) {
-  const words = { ok: "complete", weak: "weak", bad: "incomplete", unknown: "not known" };
-  return [isActive ? "So far" : "Capture", words[level]];
-}
-
-const unresolvedShare = ({ unresolved_frames: unresolved = 0, frames = 0 }) => (frames > 0 ? unresolved / frames : 0);
-
-function figuresOf(capture, snapshot, lost, events) {
+/** [label, number, rest] of the strip. */
+function figuresOf(claims, snapshot) {
   const figures = [];
-  if (events > 0) figures.push(["lost", formatCount(lost.count), `of ${formatCount(events + lost.count)} events`]);
-  if (capture.truncated_stacks !== undefined)
-    figures.push(["truncated", formatCount(capture.truncated_stacks), "stacks"]);
-  if (capture.broken_unwinds > 0) figures.push(["broken off", formatCount(capture.broken_unwinds), "stacks"]);
-  if (capture.frames > 0) figures.push(["without a name", formatPercent(unresolvedShare(capture)), "of frames"]);
-  if (capture.collector === "malloc") figures.push(["", "", `every allocation ${sizesOf(capture)}counted`]);
+  const lost = lostOf(claims.lost).count;
+  if (claims.events !== undefined) figures.push(["lost", formatCount(lost), `of ${formatCount(claims.events + lost)} events`]);
+  if (claims.shares?.without_stack > 0)
+    figures.push(["without a stack", formatPercent(claims.shares.without_stack), "of the value"]);
+  if (claims.truncated_stacks !== undefined) figures.push(["truncated", formatCount(claims.truncated_stacks), "stacks"]);
+  if (claims.broken_unwinds > 0) figures.push(["broken off", formatCount(claims.broken_unwinds), "stacks"]);
+  figures.push(...namelessFigure(claims));
+  if (claims.overhead?.share !== undefined)
+    figures.push(["overhead", formatPercent(claims.overhead.share), "of one core"]);
+  if (claims.collector === "malloc") figures.push(["", "", `every allocation ${sizesOf(claims)}counted`]);
   if (!figures.length && snapshot) figures.push(["", "", "the file does not say what was lost"]);
   if (snapshot?.skipped_lines) figures.push(["skipped", formatCount(snapshot.skipped_lines), "lines"]);
   return figures;
 }
 
+function namelessFigure({ shares = {}, frames, unresolved_frames: unresolved = 0 }) {
+  if (shares.unresolved !== undefined) return [["without a name", formatPercent(shares.unresolved), "of the graph"]];
+  return frames > 0 ? [["without a name", formatPercent(unresolved / frames), "of frames"]] : [];
+}
+
 const sizesOf = ({ filters = {} }) => (filters.min_size || "max_size" in filters ? "of the sizes asked for " : "");
-
-function notesOf(capture, lost) {
-  const notes = lost.causes.map(
-    ([count, words]) => `${formatPlural(count, "event was", "events were")} lost: ${words}.`,
-  );
-  if (capture.allocator) notes.push(`The allocator is ${capture.allocator}.`);
-  if (capture.probes.length)
-    notes.push(
-      `${formatPlural(capture.probes.length, "probe was", "probes were")} placed: ${capture.probes.map(({ symbol }) => symbol).join(", ")}.`,
-    );
-  return [...notes, ...capture.notes];
-}
-
-function bannerOf(capture, lost, share, events) {
-  if (share > WEAK_LOSS) {
-    const causes = lost.causes.map(([count, words]) => `${formatCount(count)} because ${words}`).join(", ");
-    return {
-      level: share > BAD_LOSS ? "bad" : "warn",
-      title: `${formatPercent(share)} of events were lost: small paths may be wrong or missing`,
-      text: `${formatCount(lost.count)} of ${formatCount(events + lost.count)} events: ${causes}.`,
-    };
-  }
-  if (unresolvedShare(capture) <= WEAK_UNRESOLVED) return null;
-  return {
-    level: "warn",
-    title: `${formatPercent(unresolvedShare(capture))} of frames have no function name`,
-    text: "A library without symbols is shown by its file and address. The recording itself is complete.",
-  };
-}
 
 /** The warning for a file with bad lines: title, text and up to 20 lines as they came. */
 export function skippedLines(snapshot) {

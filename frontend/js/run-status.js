@@ -2,7 +2,7 @@
 import { element, icon, note, part, setText } from "./dom.js";
 import { formatAge, formatChange, formatCount, formatDuration, formatValue } from "./format.js";
 import { headingOf, isActive, nextSnapshotS, recentChange, stateNote, unitOf } from "./run-view.js";
-import { lostOf } from "./quality.js";
+import { lostOf } from "./quality-words.js";
 
 const GLYPHS = {
   queued: "i-wait",

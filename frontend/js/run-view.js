@@ -117,6 +117,9 @@ function emptyNote(run, kept) {
   const unread = run.snapshots.find(({ error }) => error);
   if (unread)
     return { kind: "bad", icon: "i-fail", title: `Snapshot ${unread.seq} could not be read`, text: unread.error };
+  // It ended before its time: by its budget, with its agent, or without all its snapshots.
+  if (run.state === "ready" && run.reason)
+    return { kind: "warn", icon: "i-warn", title: "The recording ended early", text: sentence(run.reason) };
   if (kept) return null;
   if (run.state === "recording") return { kind: "", icon: "i-wait", title: "Recording", text: firstSnapshotText(run) };
   if (run.state === "ingesting")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tracer.client import ClientError, SiteClient, UnsafeToken, Upload, read_token
+from tracer.client import ClientError, SiteClient, UnsafeToken, Upload, Waiting, read_token
 
 TOKEN = "mfp_abcdefgh_secretsecretsecret"
 NEXT = "/api/v1/agent/next"
@@ -27,7 +27,7 @@ def client(stub_site: Any) -> SiteClient:
 def test_it_sends_its_token_and_version(stub_site: Any, client: SiteClient, answer: Any) -> None:
     stub_site.answer(NEXT, answer(body={"run": "r-abc"}))
 
-    assert client.next_run() == "r-abc"
+    assert client.next_work() == Waiting(run="r-abc")
     assert stub_site.requests[0].headers["authorization"] == f"Bearer {TOKEN}"
     assert stub_site.requests[0].headers["user-agent"].startswith("memflame/")
 
@@ -67,21 +67,21 @@ def test_an_error_without_words_names_its_status(stub_site: Any, client: SiteCli
     stub_site.answer(NEXT, answer(502, b"<html>proxy</html>"))
 
     with pytest.raises(ClientError, match="the site answered 502 Bad Gateway"):
-        client.next_run()
+        client.next_work()
 
 
 def test_words_of_the_site_hold_no_control_characters(stub_site: Any, client: SiteClient, answer: Any) -> None:
     stub_site.answer(NEXT, answer(404, {"error": "no\x1b[31m such\nrun"}))
 
     with pytest.raises(ClientError, match=r"^no \[31m such run$"):
-        client.next_run()
+        client.next_work()
 
 
 def test_a_redirect_is_not_followed(stub_site: Any, client: SiteClient, answer: Any) -> None:
     stub_site.answer(NEXT, answer(302, headers={"Location": f"{stub_site.url}/elsewhere"}))
 
     with pytest.raises(ClientError, match=f"the site answers at {stub_site.url}/elsewhere"):
-        client.next_run()
+        client.next_work()
 
     assert len(stub_site.requests) == 1
 
@@ -99,7 +99,7 @@ def test_an_absent_site_is_said_to_be_absent() -> None:
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
 
         with pytest.raises(ClientError, match=f"{url} can't be reached: .*[Rr]efused") as caught:
-            SiteClient(url, TOKEN).next_run()
+            SiteClient(url, TOKEN).next_work()
 
     assert not caught.value.is_final
 
@@ -113,7 +113,7 @@ def test_an_address_that_is_none_is_refused(server: str) -> None:
 def test_a_path_below_the_server_is_kept(stub_site: Any, answer: Any) -> None:
     stub_site.answer("/tools/memflame/api/v1/agent/next", answer(body={"run": None}))
 
-    assert SiteClient(f"{stub_site.url}/tools/memflame/", TOKEN).next_run() is None
+    assert SiteClient(f"{stub_site.url}/tools/memflame/", TOKEN).next_work() == Waiting()
 
 
 def test_a_snapshot_is_sent_as_the_file_lies_there(

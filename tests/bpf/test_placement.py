@@ -56,6 +56,42 @@ def test_nothing_behind_a_lost_argument_is_offered():
     assert placements(clobbered, arguments=1) == [Placement(0, "single-step")]
 
 
+def test_an_argument_is_followed_into_the_register_of_another():
+    # mov 0xb449(%rip),%rax; mov %rdi,%rsi; mov %fs:(%rax),%rdi; cmp $0x400,%rsi; ja
+    mimalloc_malloc = code("488b0549b40000", "4889fe", "64488b38", "4881fe00040000", "7729")
+
+    best = placements(mimalloc_malloc, arguments=1)[0]
+
+    assert (best.offset, best.kind) == (21, "emulated")
+    assert best.register(1) == 2
+
+
+def test_an_argument_stays_where_it_was_while_it_is_there_too():
+    copied = code("4889fe", "55")  # mov %rdi,%rsi; push %rbp
+
+    assert placements(copied, arguments=1)[0].register(1) == 1
+
+
+def test_an_argument_that_only_a_register_without_arguments_still_holds_is_lost():
+    moved = code("4889f8", "31ff", "55")  # mov %rdi,%rax; xor %edi,%edi; push %rbp
+
+    assert [place.offset for place in placements(moved, arguments=1)] == [0, 3]
+
+
+def test_a_half_of_an_argument_is_no_copy():
+    cut = code("89fe", "31ff", "55")  # mov %edi,%esi; xor %edi,%edi; push %rbp
+
+    assert max(place.offset for place in placements(cut, arguments=1)) == 2
+
+
+def test_two_arguments_that_change_places_are_both_found():
+    swapped = code("4889fa", "4889f7", "4889d6", "55")  # mov %rdi,%rdx; mov %rsi,%rdi; mov %rdx,%rsi; push %rbp
+
+    best = placements(swapped, arguments=2)[0]
+
+    assert (best.offset, best.register(1), best.register(2)) == (9, 2, 1)
+
+
 def test_an_argument_that_the_probe_does_not_read_may_be_lost():
     clobbered = code("89f7", "55")  # mov %esi,%edi; push %rbp
 

@@ -28,6 +28,7 @@ def test_a_size_that_is_asked_for_is_taken():
         ({"max_blocks": 1 << 30}, "option max_blocks is 1073741824, it must be from 16 to 4,194,304"),
         ({"ring_pages": 100}, "option ring_pages is 100, it must be a power of two"),
         ({"max_stacks": "many"}, "option max_stacks is 'many'"),
+        ({"unwind": "lbr"}, "option unwind is 'lbr', there is auto, fp, dwarf"),
         ({"depth": 5}, "there is no option 'depth'"),
     ],
 )

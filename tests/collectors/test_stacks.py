@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from tracer.collectors.allocators import LEAVES
+import struct
+
+from tracer.collectors.allocator_functions import LEAVES
 from tracer.collectors.malloc import stack_at_return
 from tracer.collectors.naming import Naming
-from tracer.collectors.stacks import CapturedStack, RawStack
-from tracer.process.address_space import Name
+from tracer.collectors.stacks import CapturedStack, RawStack, failures
+from tracer.process.names import Name
 
 NAMES = {
     0x10: Name("main", True),
     0x20: Name("serve", True),
-    0x30: Name("libc.so.6+0x30", False),
-    0x40: Name("plugin.so+0x40", False),
+    0x30: Name("libc.so.6+0x30", False, "libc.so.6"),
+    0x40: Name("plugin.so+0x40", False, "plugin.so"),
 }
+INLINED = (Name("outer", True), Name("inner", True))
 
 
 class Names:
-    """An address space of two functions and two nameless places."""
+    """Of two functions, two nameless places, and a function with another one inlined."""
 
-    def name(self, address: int) -> Name:
-        return NAMES[address]
+    def frames(self, address: int) -> tuple[Name, ...]:
+        return INLINED if address == 0x50 else (NAMES[address],)
 
 
 def test_frames_are_root_first_with_the_leaf_last():
@@ -50,12 +53,19 @@ def test_a_lost_stack_keeps_its_leaf():
     assert Naming(Names()).frames(CapturedStack((), "malloc")) == ("[stack not recorded]", "malloc")
 
 
-def test_unresolved_frames_are_counted_among_all():
+def test_inlined_functions_are_frames_of_their_own_below_the_one_they_are_in():
+    naming = Naming(Names())
+
+    assert naming.frames(CapturedStack((0x20, 0x50, 0x10), "malloc")) == ("main", "outer", "inner", "serve", "malloc")
+    assert naming.frame_count == 4
+
+
+def test_unresolved_frames_are_counted_among_all_with_their_modules():
     naming = Naming(Names())
 
     naming.frames(CapturedStack((0x40, 0x20, 0x10)))
 
-    assert (naming.unresolved_frames, naming.frame_count) == (1, 3)
+    assert (naming.unresolved_frames, naming.frame_count, naming.unresolved_modules) == (1, 3, {"plugin.so"})
 
 
 def test_inner_frames_of_a_stripped_c_library_are_not_counted():
@@ -93,3 +103,9 @@ def test_frames_of_operators_new_that_keep_them_are_left_out():
     stack = stack_at_return(RawStack(new, 0x3005, (0xAAAA, 0xBBBB, 0x3005, 0x2005)))
 
     assert stack == CapturedStack((0x3004, 0x2004), "operator new[]")
+
+
+def test_stacks_that_could_not_be_read_are_told_by_the_name_of_the_error():
+    entries = [(struct.pack("=I", number), struct.pack("=Q", count)) for number, count in ((14, 3), (0, 1))]
+
+    assert failures(entries) == {"error 0": 1, "EFAULT": 3}

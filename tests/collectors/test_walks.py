@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tracer.collectors.stacks import CapturedStack, RawStack
+from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, RawStack
 from tracer.collectors.walks import stack_of_walk
 
 # Leaf first; of callers the unwinding has the call, the walk where it returns to.
@@ -42,3 +42,18 @@ def test_a_broken_unwinding_proves_no_walk():
     unwound = CapturedStack((0x10, 0x1F), is_broken=True)
 
     assert stack_of_walk(RawStack(0, 0, (0x10, 0x20)), unwound) is None
+
+
+def test_a_walk_as_long_as_walks_get_is_right_and_truncated_though_the_unwinding_went_on():
+    walk = RawStack(0, 0, (0x10, *range(0x20, 0x1F + MAX_FRAMES)))
+    unwound = CapturedStack((0x10, *range(0x1F, 0x300)))
+
+    stack = stack_of_walk(walk, unwound)
+
+    assert stack == CapturedStack(unwound.addresses[:MAX_FRAMES], is_truncated=True)
+
+
+def test_a_walk_that_ends_before_a_truncated_unwinding_does_is_wrong():
+    unwound = CapturedStack((0x10, 0x1F, 0x2F, 0x3F), is_truncated=True)
+
+    assert stack_of_walk(RawStack(0, 0, (0x10, 0x20, 0x30)), unwound) is None

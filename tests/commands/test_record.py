@@ -22,6 +22,8 @@ from tracer.commands import main
         (["--pid", "1", "-o", "/no/such/directory/x"], "can't write to the directory /no/such/directory"),
         (["--pid", "1", "--age-bands", "10"], "--age-bands is '10': an age is a whole number with s, m or h behind it"),
         (["--pid", "1", "--collector", "brk", "--age-bands", "1m"], "--age-bands is '1m', but brk has no blocks"),
+        (["--pid", "1", "--unwind", "lbr"], "--unwind is 'lbr', there is auto, fp, dwarf"),
+        (["--pid", "1", "--collector", "brk", "--unwind", "fp"], "--unwind is 'fp', but brk has no choice"),
         (["--pid", "1", "--older-than", "2d"], "--older-than is '2d': an age is a whole number with s, m or h"),
         (["--pid", "1", "--min-size", "-1"], "--min-size is -1, it must be a number of bytes from 0 to"),
         (["--pid", "1", "--min-size", "9", "--max-size", "8"], "--min-size is 9 bytes, it must not be above max_size"),

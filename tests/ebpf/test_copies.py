@@ -6,7 +6,8 @@ import pytest
 
 BUILDS = {
     "frame pointers": ("copies", {}),
-    "no frame pointers": ("copies-frameless", {}),
+    "no frame pointers": ("copies-frameless", {"unwind": "fp"}),
+    "no frame pointers, unwound": ("copies-frameless", {}),
     "linked statically": ("copies-static", {}),
     "a preloaded allocator": ("copies", {}),
     "a perf event for each probe": ("copies", {"multi_links": 0}),

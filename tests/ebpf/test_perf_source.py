@@ -79,7 +79,7 @@ def test_every_function_has_its_caller_by_frame_pointers(recorded_by_perf: Calla
     allocations = recorded_by_perf("allocations", "malloc")
 
     assert allocations.values("keep_calloc") == (53 * 1000, 53)
-    assert allocations.tails("keep_reallocarray") == {("malloc",), ("realloc",)}
+    assert allocations.values("keep_reallocarray") == (11 * 333, 11)
     assert allocations.values("keep_new") == (17 * 8, 17)
     assert allocations.values("keep_new_array") == (11 * 200, 11)
     assert allocations.values("keep_new_nothrow") == (7 * 24, 7)
@@ -124,7 +124,7 @@ def test_the_heap_moves_by_what_brk_returned(recorded_by_perf: Callable[..., Any
 
 
 def test_code_without_frame_pointers_has_its_callers_by_dwarf(recorded_by_perf: Callable[..., Any]) -> None:
-    allocations = recorded_by_perf("allocations-frameless", "malloc", unwind="dwarf", perf_pages=16_384)
+    allocations = recorded_by_perf("allocations-frameless", "malloc", unwind="dwarf", perf_pages=8192)
 
     assert allocations.capture["lost"] == {}
     assert allocations.values("keep_malloc") == (101 * 1000, 101)
@@ -156,7 +156,7 @@ def test_a_large_file_is_read_while_perf_writes_the_next(
 ) -> None:
     monkeypatch.setattr("tracer.collectors.perf_recording.PART_BYTES", 10_000)
     workload = launch("leaky")
-    with by_perf(workload, "malloc", perf_pages=32) as running:
+    with by_perf(workload, "malloc", perf_pages=64) as running:
         workload.work()
         for _ in range(100):
             if running.progress().events:

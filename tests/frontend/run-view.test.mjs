@@ -111,6 +111,12 @@ test("each state has its words, and says what was kept", () => {
     "line 3 is 17 MB long",
   );
   assert.equal(stateNote(run({ state: "ready" })), null);
+  assert.deepEqual(stateNote(run({ state: "ready", reason: "Its budget is 10 %: it was ended after 7 s" })), {
+    kind: "warn",
+    icon: "i-warn",
+    title: "The recording ended early",
+    text: "Its budget is 10 %: it was ended after 7 s.",
+  });
 });
 
 test("the key number is headed by what it counts, and by its age", () => {

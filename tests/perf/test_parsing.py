@@ -32,7 +32,15 @@ def data_file(*records: tuple[int, int, bytes]) -> int:
 def parsed(collector: str, text: str, *, state: Mapping[str, Any] | None = None, **argument: Any) -> Profile:
     fd = data_file()
     out = io.BytesIO()
-    told = {"leaves": {}, "wrappers": {}, "max_frames": 127, "state": state or {}, "data_fd": fd, **argument}
+    told = {
+        "leaves": {},
+        "spans": {},
+        "wrappers": [],
+        "max_frames": 127,
+        "state": state or {},
+        "data_fd": fd,
+        **argument,
+    }
     main({"collector": collector, "pid": PID, **told}, io.BytesIO(text.encode()), out)
     os.close(fd)
     return read_folded(out.getvalue().splitlines(keepends=True), resolve=value_type_named)
@@ -68,7 +76,8 @@ def test_a_block_belongs_to_the_outermost_function_that_was_called() -> None:
         "malloc",
         text,
         leaves={new: "operator new", array: "operator new[]", malloc: "malloc"},
-        wrappers={new: [0x1000, 0x1100], array: [0x2000, 0x2100]},
+        spans={malloc: [0x3000, 0x3100], new: [0x1000, 0x1100], array: [0x2000, 0x2100]},
+        wrappers=[new, array],
     )
 
     assert profile.values_by_stack == {
@@ -78,6 +87,24 @@ def test_a_block_belongs_to_the_outermost_function_that_was_called() -> None:
         ("@0x1010", "malloc"): [0x1, 1],
     }
     assert profile.capture["samples"] == 8
+
+
+def test_an_allocator_that_calls_another_counts_once() -> None:
+    array, again, malloc = "g:reallocarray_0", "g:realloc_1", "g:malloc_2"
+    one = (
+        sample(array, "(55) count=0x2 size=0x8 return_address=0x500")
+        + sample(again, "(55) size=0x10 return_address=0x500")  # jumped there
+        + sample(malloc, "(55) size=0x10 return_address=0x7fffffffe000")  # jumped there from below a return probe
+    )
+
+    profile = parsed(
+        "malloc",
+        one + one + sample(malloc, "(55) size=0x20 return_address=0x600") * 3,
+        leaves={array: "reallocarray", again: "realloc", malloc: "malloc"},
+        spans={array: [0x1000, 0x1100], again: [0x2000, 0x2100], malloc: [0x3000, 0x3100]},
+    )
+
+    assert {stack[-1]: values for stack, values in profile.rows()} == {"reallocarray": [0x20, 2], "malloc": [0x60, 3]}
 
 
 def test_a_caller_that_the_kernel_may_have_added_is_marked() -> None:

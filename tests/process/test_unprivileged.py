@@ -14,6 +14,9 @@ from tracer.process.unprivileged import Allowance, Unprivileged, UnprivilegedErr
 READERS = """
 import errno, json, os, socket
 
+def load():
+    pass
+
 def main(argument, source, out):
     globals()[argument["act"]](argument, source, out)
 

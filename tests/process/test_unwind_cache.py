@@ -12,7 +12,6 @@ from tracer.process.address_space import AddressSpace
 from tracer.process.target import Target
 from tracer.process.unwind_cache import UnwindCache
 from tracer.process.unwinder import INSTRUCTION_POINTER, STACK_POINTER, Unwinder
-from tracer.symbols.cache import SymbolCache
 
 BOTTOM = 0x7000_0000
 GETPID = ctypes.cast(ctypes.CDLL(None).getpid, ctypes.c_void_p).value  # no frame at its first instruction
@@ -21,7 +20,7 @@ GETPID = ctypes.cast(ctypes.CDLL(None).getpid, ctypes.c_void_p).value  # no fram
 @pytest.fixture(scope="module")
 def unwinder():
     target = Target(os.getpid())
-    space = AddressSpace(target, SymbolCache())
+    space = AddressSpace(target)
     made = Unwinder(target.pid, space)
     yield made
     made.close()

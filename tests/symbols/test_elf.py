@@ -3,40 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
-from tracer.symbols.cache import SymbolCache
 from tracer.symbols.elf import ElfError, ElfFile
+from tracer.symbols.table import table_of
 
-SOURCE = """
-static __attribute__((noinline)) int inner(int n) { __asm__ volatile(""); return n + 1; }
-int outer(int n) { return inner(n) + 2; }
-"""
 BUILDS = {"pie": ["-pie", "-fPIE"], "fixed": ["-no-pie", "-fno-pie"], "library": ["-shared", "-fPIC"]}
-
-Built = Callable[..., int]
-
-
-@pytest.fixture
-def built(tmp_path: Path) -> Iterator[Built]:
-    """Compile the source; gives an open descriptor."""
-    fds: list[int] = []
-
-    def compiled(*flags: str, source: str = SOURCE) -> int:
-        path = tmp_path / f"built{len(fds)}"
-        main = "" if "-shared" in flags else "\nint main(void) { return outer(1); }"
-        command = ["gcc", "-O1", "-g0", "-x", "c", "-o", path, *flags, "-"]
-        subprocess.run(command, input=source + main, text=True, check=True)
-        fds.append(os.open(path, os.O_RDONLY))
-        return fds[-1]
-
-    yield compiled
-    for fd in fds:
-        os.close(fd)
 
 
 @pytest.mark.parametrize("flags", BUILDS.values(), ids=list(BUILDS))
@@ -59,11 +32,11 @@ def test_only_what_others_may_call_is_exported(built):
 
 @pytest.mark.parametrize("flags", BUILDS.values(), ids=list(BUILDS))
 def test_an_offset_of_the_file_leads_back_to_the_function(built, flags):
-    fd = built(*flags)
-    with ElfFile(fd) as elf:
+    with ElfFile(built(*flags)) as elf:
         offset = elf.file_offset(elf.exported_functions()["outer"].address)
+        table = table_of(elf.symbol_tables(), elf.segments)
 
-    assert SymbolCache().table(fd).name_at_offset(offset) == "outer"
+        assert table.name_at(table.address_at(offset)) == "outer"
 
 
 @pytest.mark.parametrize("flags", BUILDS.values(), ids=list(BUILDS))
@@ -89,27 +62,18 @@ def test_an_address_outside_of_all_segments_is_an_error(built):
         elf.file_offset(0x7FFFFFFF)
 
 
-def test_files_of_one_build_share_a_table(built):
-    cache = SymbolCache()
-
-    assert cache.table(built("-Wl,--build-id")) is cache.table(built("-Wl,--build-id"))
-
-
-def test_files_without_a_build_id_have_tables_of_their_own(built):
-    cache = SymbolCache()
-    first, second = built("-Wl,--build-id=none"), built("-Wl,--build-id=none")
-
-    assert cache.table(first) is not cache.table(second)
-    assert cache.table(first) is cache.table(first)
-
-
 @pytest.mark.parametrize("content", [b"", b"#!/bin/sh\n", b"\x7fELF"])
-def test_what_is_no_elf_file_is_an_error_each_time(tmp_path, content):
+def test_what_is_no_elf_file_is_an_error(tmp_path, content):
     path = tmp_path / "other"
     path.write_bytes(content)
-    cache = SymbolCache()
 
-    with path.open("rb") as other:
-        for _ in range(2):
-            with pytest.raises(ElfError):
-                cache.table(other.fileno())
+    with path.open("rb") as other, pytest.raises(ElfError):
+        ElfFile(other.fileno())
+
+
+def test_a_reader_of_the_same_descriptor_does_not_move_ours(built):
+    fd = built(*BUILDS["library"])
+    with ElfFile(fd) as elf:
+        os.lseek(fd, 100, os.SEEK_SET)
+
+        assert "outer" in elf.exported_functions()

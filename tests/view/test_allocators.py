@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tracer.collectors.allocators import LEAVES
+from tracer.collectors.allocator_functions import LEAVES
 from tracer.profile import tree
 from tracer.profile.model import Profile, ValueType
 from tracer.profile.tree.allocators import KEEPS_ALLOCATORS, PATTERN, is_allocator

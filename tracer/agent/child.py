@@ -112,7 +112,7 @@ def _record(raw_spec: Mapping[str, Any], reporter: Reporter, orders: Orders) -> 
         reporter.end("failed", f"The recording ended by an error of memflame: {type(error).__name__}: {error}")
         return 1
     else:
-        reporter.end(outcome.reason)
+        reporter.end(outcome.reason, outcome.words)
     return 0
 
 

@@ -7,6 +7,7 @@ One process of threads, each with one job, so that a slow answer to one holds up
     work        asks for the oldest queued run: when nudged, when a recording has ended, and every POLL_EVERY_S
     nudges      keeps the Celery worker running (a process, `listen`) and wakes `work` for each of its lines
     <run>       one for each recording: starts the process that traces (`child`), reports progress, passes on stop
+    <estimate>  one at most: starts the process that counts (`counting`), sends what it found
     sender      sends the spool
 
 Only the agent itself holds the token. Celery does nothing here but wake it: without a broker a run starts at the next
@@ -26,6 +27,7 @@ from pathlib import Path
 from types import FrameType
 
 from tracer import __version__
+from tracer.agent.estimation import Estimation
 from tracer.agent.facts import ask_facts
 from tracer.agent.nudges import Nudges
 from tracer.agent.processes import LiveList
@@ -70,6 +72,7 @@ class Agent:
         self._recordings: list[Recording] = []
         self._recordings_lock = threading.Lock()
         self._stopping, self._work = threading.Event(), threading.Event()
+        self._estimation: Estimation | None = None
         self._is_asking = False  # by the clock: nothing had waked us
         self._failure: Exception | None = None
 
@@ -100,6 +103,8 @@ class Agent:
         recordings = self._current()
         for recording in recordings:
             recording.shut_down()
+        if self._estimation is not None:
+            self._estimation.shut_down()
         self._nudges.stop()
         deadline = time.monotonic() + STOP_RECORDINGS_S
         for recording in recordings:
@@ -135,21 +140,31 @@ class Agent:
     def _take_work(self) -> None:
         while not self._stopping.is_set():
             self._work.clear()
-            if self._nudges.is_listening and len(self._current()) < self._options.concurrency:
-                self._take_one()
+            if self._nudges.is_listening:
+                self._take_what_waits()
             self._is_asking = not self._work.wait(POLL_EVERY_S)
 
-    def _take_one(self) -> None:
-        """Claim the oldest queued run. Where another agent was faster or the site is away, a later question will do."""
+    def _take_what_waits(self) -> None:
+        """The estimate, and the oldest run if there is room for one. What another agent was faster to take, or the site
+        does not answer for, waits for a later question."""
         try:
-            run = self._client.next_run()
-            if run is not None:
-                self._claim(run, uuid.uuid4().hex)
+            waiting = self._client.next_work()
+            if waiting.estimate and not self._is_estimating():
+                self._estimate(waiting.estimate)
+            if waiting.run and len(self._current()) < self._options.concurrency:
+                self._claim(waiting.run, uuid.uuid4().hex)
         except ClientError as error:
             if error.status != 409:
-                logger.warning("no run taken: %s", error)
+                logger.warning("nothing taken: %s", error)
         except (SpoolError, OSError) as error:
             logger.error("no run taken, since nothing could be kept: %s", error)
+
+    def _is_estimating(self) -> bool:
+        return self._estimation is not None and self._estimation.is_alive()
+
+    def _estimate(self, estimate: str) -> None:
+        self._estimation = Estimation(self._client, estimate, uuid.uuid4().hex)
+        self._estimation.start()
 
     def _claim(self, run: str, attempt: str) -> None:
         folder = self._sender.open(run, attempt)  # first: a run that can't be kept is left to others

@@ -30,6 +30,10 @@ class Map:
     def update(self, key: bytes, value: bytes) -> None:
         syscalls.update(self.fd, key, value)
 
+    def delete(self, key: bytes) -> None:
+        """Of a key without an entry, nothing happens."""
+        syscalls.delete(self.fd, key)
+
     def try_update(self, key: bytes, value: bytes) -> bool:
         """False if the map is full."""
         try:
@@ -63,9 +67,19 @@ class Counters:
         return {name: self._sum(position) for position, name in enumerate(self.names)}
 
     def _sum(self, position: int) -> int:
-        count = len(processors(_ALL))
-        raw = syscalls.lookup(self.array.fd, struct.pack("=I", position), 8 * count)
-        return sum(struct.unpack(f"={count}Q", raw)) if raw is not None else 0
+        return processor_sums(self.array, struct.pack("=I", position))[0]
+
+
+def processor_sums(table: Map, key: bytes) -> tuple[int, ...]:
+    """The value of a key that each processor has of its own, summed; 0 without an entry."""
+    return summed(table.lookup(key) or bytes(table.value_bytes))
+
+
+def summed(value: bytes) -> tuple[int, ...]:
+    """The u64 fields of a value that each processor has of its own, each summed over them."""
+    words = struct.unpack(f"={len(value) // 8}Q", value)
+    width = len(words) // len(processors(_ALL))
+    return tuple(sum(words[field::width]) for field in range(width))
 
 
 def online_processors() -> list[int]:

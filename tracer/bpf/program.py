@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from tracer.bpf import syscalls
 from tracer.bpf.errors import BpfError
@@ -24,6 +24,23 @@ _STUB_HEADERS = HERE / "headers"
 _PROGRAM_KPROBE, _PROGRAM_PERF_EVENT = 2, 7  # uapi/linux/bpf.h; uprobes are of type kprobe
 RECORDS_A_ROUND = 1024
 _GONE_WITHIN_S = 5.0  # the kernel frees a program one grace period after its last user
+
+
+ProbeKind = Literal["emulated", "single-step", "return", "tracepoint", "perf event"]
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Of programs, as far as run statistics were on."""
+
+    count: int = 0
+    ns: int = 0
+
+    def __add__(self, other: Runs) -> Runs:
+        return Runs(self.count + other.count, self.ns + other.ns)
+
+    def __sub__(self, earlier: Runs) -> Runs:
+        return Runs(self.count - earlier.count, self.ns - earlier.ns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +74,10 @@ class Program:
         self._maps: dict[str, Map] = {}
         numbered = {f"COUNT_{name.upper()}": position for position, name in enumerate(counters)}
         self._bcc = _compile(sources, {**defines, **numbered, "COUNTER_COUNT": max(1, len(counters))})
-        self._program_ids |= {syscalls.program_id(function.fd) for function in self._bcc.funcs.values()}
+        # The kernel counts runs by program, so a function is loaded once for each kind of probe that it serves.
+        self._programs: dict[tuple[str, ProbeKind], int] = {}
+        for name in list(self._bcc.funcs):
+            self._own_program(name, "tracepoint")
         self._counters = counters
 
     # --- maps
@@ -75,6 +95,21 @@ class Program:
     def begin(self) -> None:
         """Count from now on."""
         self.map("recording").update(struct.pack("=I", 0), struct.pack("=I", 1))
+
+    def release(self) -> None:
+        """Count no more from now on, and take all probes away; what was counted stays to be read."""
+        # First the switch, which works for all of them at once: detached one by one, some would go on for a while.
+        self.map("recording").update(struct.pack("=I", 0), struct.pack("=I", 0))
+        self.detach(list(self._fds))
+        for tracepoint in list(self._bcc.tracepoint_fds):
+            self._bcc.detach_tracepoint(tracepoint)
+
+    def runs(self) -> dict[ProbeKind, Runs]:
+        """Of all programs, by the kind of their probes."""
+        sums: dict[ProbeKind, Runs] = {}
+        for (_, kind), fd in self._programs.items():
+            sums[kind] = sums.get(kind, Runs()) + Runs(*syscalls.program_runs(fd))
+        return sums
 
     def open_ring(self, name: str) -> None:
         """Take in the records of a ring buffer from now on, by `records`."""
@@ -98,28 +133,28 @@ class Program:
     # --- probes
 
     def attach_uprobes(
-        self, function: str, path: str, points: Sequence[tuple[int, int]], *, pid: int, is_return: bool
+        self, function: str, path: str, points: Sequence[tuple[int, int]], *, pid: int, kind: ProbeKind
     ) -> list[int]:
-        """Attach to instructions given as (file offset, cookie); all or none.
+        """Attach to instructions of one kind given as (file offset, cookie), or where a function returns; all or none.
 
         Gives the descriptors, for `detach`. OSError EINVAL: an instruction can't be probed, or another tool holds it
         with another reference counter.
         """
         if not self._multi_links:
-            return self._attach_each(function, path, points, pid=pid, is_return=is_return)
-        program = self._function(function, _PROGRAM_KPROBE, syscalls.ATTACH_UPROBE_MULTI)
+            return self._attach_each(function, path, points, pid=pid, kind=kind)
+        program = self._program_of(function, kind, _PROGRAM_KPROBE, syscalls.ATTACH_UPROBE_MULTI)
         offsets, cookies = zip(*points, strict=True)
-        link = syscalls.link_uprobes(program, path, offsets, cookies, pid=pid, is_return=is_return)
+        link = syscalls.link_uprobes(program, path, offsets, cookies, pid=pid, is_return=kind == "return")
         return self._own_links([link])
 
     def _attach_each(
-        self, function: str, path: str, points: Sequence[tuple[int, int]], *, pid: int, is_return: bool
+        self, function: str, path: str, points: Sequence[tuple[int, int]], *, pid: int, kind: ProbeKind
     ) -> list[int]:
-        program = self._function(function, _PROGRAM_KPROBE)
+        program = self._program_of(function, kind, _PROGRAM_KPROBE)
         opened: list[int] = []
         try:
             for offset, cookie in points:
-                event = syscalls.open_uprobe(path, offset, pid=pid, is_return=is_return)
+                event = syscalls.open_uprobe(path, offset, pid=pid, is_return=kind == "return")
                 opened.append(event)
                 opened.extend(self._own_links([syscalls.link_perf_event(program, event, cookie)]))
                 self._fds.append(event)
@@ -130,7 +165,7 @@ class Program:
 
     def attach_software_event(self, function: str, config: int) -> None:
         """Run a function each time a perf software event fires, on every processor."""
-        program = self._function(function, _PROGRAM_PERF_EVENT)
+        program = self._program_of(function, "perf event", _PROGRAM_PERF_EVENT)
         for cpu in online_processors():
             event = syscalls.open_software_event(config, cpu=cpu)
             self._fds.append(event)
@@ -148,6 +183,9 @@ class Program:
         if self._bcc is None:
             return
         self.detach(list(self._fds))
+        for fd in self._programs.values():
+            os.close(fd)
+        self._programs.clear()
         self._bcc.cleanup()
         atexit.unregister(self._bcc.cleanup)
         self._bcc = None
@@ -174,14 +212,19 @@ class Program:
         self._link_ids |= {syscalls.link_id(link) for link in links}
         return links
 
-    def _function(self, name: str, kind: int, attach_type: int = -1) -> int:
-        """Descriptor of a function, loaded once."""
-        try:
-            fd = int(self._bcc.load_func(name.encode(), kind, attach_type=attach_type).fd)
-        except Exception as error:  # bcc raises nothing finer
-            raise BpfError(str(error)) from error
+    def _program_of(self, function: str, kind: ProbeKind, program_type: int, attach_type: int = -1) -> int:
+        if (function, kind) not in self._programs:
+            try:
+                self._bcc.load_func(function.encode(), program_type, attach_type=attach_type)
+            except Exception as error:  # bcc raises nothing finer
+                raise BpfError(str(error)) from error
+            self._own_program(function.encode(), kind)
+        return self._programs[function, kind]
+
+    def _own_program(self, name: bytes, kind: ProbeKind) -> None:
+        """Take a loaded function out of bcc's hands, which would not load it again."""
+        fd = self._programs[name.decode(), kind] = int(self._bcc.funcs.pop(name).fd)
         self._program_ids.add(syscalls.program_id(fd))
-        return fd
 
 
 def has_multi_links(release: str = platform.release()) -> bool:

@@ -13,6 +13,7 @@ struct stack {
 };
 
 BPF_TABLE("hash", u64, struct stack, stacks, MAX_STACKS);
+BPF_TABLE("hash", u32, u64, failures, 64); /* error number of the kernel's walk: how often; there are few of them */
 BPF_PERCPU_ARRAY(stack_buffer, struct stack, 1); /* a stack is too large for the 512 bytes a program has */
 
 static __always_inline u64 mixed(u64 hash, u64 word) {
@@ -42,15 +43,13 @@ static __always_inline u64 stored_stack(struct stack *stack, u64 key) {
   return key;
 }
 
-/* Key of the current user stack. */
-static __always_inline u64 stack_key(void *context, u32 function, u64 top) {
-  u32 first = 0;
-  struct stack *stack = stack_buffer.lookup(&first);
-  if (!stack)
-    return 0;
+/* Key of the current user stack as the kernel walks it, left in `stack`. */
+static __always_inline u64 kernel_walk_key(void *context, struct stack *stack, u32 function, u64 top) {
   int bytes = bpf_get_stack(context, stack->frames, sizeof(stack->frames), BPF_F_USER_STACK);
   if (bytes <= 0) {
     count(COUNT_FAILED_STACK);
+    u32 error = -bytes;
+    failures.atomic_increment(error);
     bytes = 0;
   }
   stack->frame_count = bytes / sizeof(u64);
@@ -60,5 +59,14 @@ static __always_inline u64 stack_key(void *context, u32 function, u64 top) {
       break;
     key = mixed(key, stack->frames[i]);
   }
-  return stored_stack(stack, key);
+  return key;
+}
+
+/* Key of the current user stack. */
+static __always_inline u64 stack_key(void *context, u32 function, u64 top) {
+  u32 first = 0;
+  struct stack *stack = stack_buffer.lookup(&first);
+  if (!stack)
+    return 0;
+  return stored_stack(stack, kernel_walk_key(context, stack, function, top));
 }

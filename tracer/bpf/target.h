@@ -1,4 +1,5 @@
-/* What every collector starts with: whose events count, from when on, and how many there were.
+/* What every collector starts with: whose events count, from when on, and how many there were;
+ * and a read of the target's memory.
  *
  * Defines: TARGET_TGID, COUNTER_COUNT, and a COUNT_… for each counter.
  */
@@ -21,4 +22,14 @@ static __always_inline bool is_recorded(void) {
   u32 first = 0;
   u32 *on = recording.lookup(&first);
   return on && *on;
+}
+
+/* Makes LLVM forget where a value came from. It would turn a choice of registers into a computed address in the
+ * context, which the verifier refuses, and a test for overflow into a 128-bit product, which BPF doesn't have. */
+#define OPAQUE(value) __asm__ volatile("" : "+r"(value))
+
+static __always_inline u64 word_at(u64 address) {
+  u64 word = 0;
+  bpf_probe_read_user(&word, sizeof(word), (void *)address);
+  return word;
 }

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tracer.bpf.btf import Btf
-from tracer.bpf.program import HERE, KernelIds, Program
+from tracer.bpf.program import HERE, KernelIds, ProbeKind, Program, Runs
 from tracer.collectors.collector import Probe
 from tracer.collectors.stacks import CapturedStack
 from tracer.collectors.syscall_events import COUNTERS, SystemCall, SystemCallReader, defines
@@ -52,6 +52,12 @@ class BrkCollector:
 
     def facts(self) -> dict[str, object]:
         return {}
+
+    def runs(self) -> dict[ProbeKind, Runs]:
+        return self._program.runs()
+
+    def release(self) -> None:
+        self._program.release()
 
     def kernel_ids(self) -> KernelIds:
         return self._program.kernel_ids()

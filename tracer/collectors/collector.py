@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from tracer.bpf.program import KernelIds
+from tracer.bpf.program import KernelIds, ProbeKind, Runs
 from tracer.collectors.stacks import CapturedStack
 from tracer.process.address_space import AddressSpace
 from tracer.process.target import Target
@@ -42,6 +42,14 @@ class Collector(Protocol):
 
     def facts(self) -> dict[str, object]:
         """Further keys of the capture."""
+        ...
+
+    def runs(self) -> dict[ProbeKind, Runs]:
+        """Of its programs; empty if it has none."""
+        ...
+
+    def release(self) -> None:
+        """Take all probes away now; what was counted until then can still be read."""
         ...
 
     def kernel_ids(self) -> KernelIds: ...

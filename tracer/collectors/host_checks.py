@@ -22,7 +22,7 @@ from tracer.perf.recorder import perf_obstacle
 LIBDW = "libdw.so.1"
 _OLDEST_KERNEL = (5, 15, 0)  # the first with probe cookies and with user registers in tracepoint programs
 _INITIAL_PID_NAMESPACE = "pid:[4026531836]"  # PROC_PID_INIT_INO of linux/proc_ns.h
-_PACKAGES = {"capstone": "capstone", "elftools": "pyelftools", "cxxfilt": "cxxfilt"}
+_PACKAGES = {"capstone": "capstone", "symbolic": "symbolic", "multi_demangle": "multi-demangle"}
 # Bits of linux/capability.h: what the calls that a recording makes are asked for, when root has been cut down.
 _CAPABILITIES = {"SYS_PTRACE": 19, "SYS_ADMIN": 21, "PERFMON": 38, "BPF": 39}
 _LOCKDOWN, _JIT = Path("/sys/kernel/security/lockdown"), Path("/proc/sys/net/core/bpf_jit_enable")

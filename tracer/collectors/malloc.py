@@ -4,42 +4,49 @@ from __future__ import annotations
 
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
-from tracer.block_options import MAX_BYTES, BlockOptions
-from tracer.bpf.program import HERE, KernelIds, Program
+from tracer.allocator_options import AllocatorOptions
+from tracer.block_options import BlockOptions
+from tracer.bpf.program import HERE, KernelIds, ProbeKind, Program, Runs
+from tracer.collectors import unwound_stacks
 from tracer.collectors.ages import Live, live_by_stack
-from tracer.collectors.allocators import CALLED_OFTEN, LEAVES, Site, sites, without_probe_path
+from tracer.collectors.allocator_functions import LEAVES
+from tracer.collectors.allocators import CALLED_OFTEN, Site, SiteFinder
+from tracer.collectors.allocators_found import AllocatorsFound
 from tracer.collectors.collector import Probe
-from tracer.collectors.errors import CollectorError
 from tracer.collectors.malloc_probes import AllocatorProbes
 from tracer.collectors.options import option
-from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, KernelStacks, RawStack, call_sites
+from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, KernelStacks, RawStack, call_sites, failures
+from tracer.collectors.unwind_choice import UnwindChoice, chosen_unwind
+from tracer.collectors.unwound_stacks import UnwoundStacks
 from tracer.process.address_space import AddressSpace
 from tracer.process.target import Target
 from tracer.protocol import RunSpec
 
 COUNTERS = (
     "events", "refused", "abandoned", "failed_stack", "stack_map_full", "allocation_map_full", "call_map_full",
+    "unknown_frees",
 )  # fmt: skip
 _OPERATOR_NEW_FRAMES = 4  # of forms that call each other and keep frame pointers, and one for their caller
-_SOURCES = (HERE / "target.h", HERE / "stacks.h", Path(__file__).with_suffix(".c"))
 
 
 class MallocCollector:
     def __init__(self, spec: RunSpec, target: Target, space: AddressSpace) -> None:
         self._pid = target.pid
         self._options = BlockOptions.of(spec.options)
+        self._unwinds_a_second = option(spec, "unwinds_a_second")
         self._nothing_live = Live(0, 0, (0,) * len(self._options.band_names))
-        found = list(sites(space))
-        if not any(site.allocator for site in found):
-            raise CollectorError(
-                f"no allocator function was found in process {target.pid} ({target.command}): "
-                "its program may be linked statically and stripped of symbols"
-            )
+        finder = SiteFinder(space, AllocatorOptions.of(spec.options))
+        found = finder.new_sites()
+        finder.refuse_missing()
+        self._found = AllocatorsFound(target, space, found)
+        self._found.refuse_unfollowable()
+        self._choice = chosen_unwind(spec, space)
         self._program = Program(
-            _SOURCES, defines=_defines(spec, target.pid, found), counters=COUNTERS,
+            _sources(self._choice), defines=_defines(spec, target.pid, found, self._choice), counters=COUNTERS,
             multi_links=None if option(spec, "multi_links") else False,
         )  # fmt: skip
         self._placed = AllocatorProbes(self._program, target.pid)
@@ -48,15 +55,17 @@ class MallocCollector:
         except BaseException:
             self._program.close()
             raise
-        self._stacks = KernelStacks(self._program.map("stacks"), stack_at_return)
-        self._allocator = _used_allocator(found)
-        self._unreachable = without_probe_path(space)
+        self._stacks: KernelStacks | UnwoundStacks = (
+            UnwoundStacks(self._program, target.pid, space, finder.leaves.__getitem__)
+            if self._choice.is_dwarf
+            else KernelStacks(self._program.map("stacks"), partial(stack_at_return, leaves=finder.leaves))
+        )
 
     def begin(self) -> None:
         self._program.begin()
 
-    def poll(self, timeout_ms: int) -> None:
-        return None
+    def poll(self, timeout_ms: int) -> int | None:
+        return self._stacks.poll(timeout_ms)
 
     def counters(self) -> dict[str, int]:
         return self._program.counters()
@@ -82,13 +91,27 @@ class MallocCollector:
         return self._placed.probes
 
     def facts(self) -> dict[str, object]:
-        filters = self._options.filters()
-        return {"allocator": self._allocator, "notes": [*self._notes()], **({"filters": filters} if filters else {})}
+        facts = {**self._found.facts(), **self._choice.facts()}
+        facts["notes"] = [*self._notes(), *self._found.notes(self.counters()["events"])]
+        if filters := self._options.filters():
+            facts["filters"] = filters
+        if failed := failures(self._program.map("failures").entries()):
+            facts["failed_stacks"] = failed
+        if self._options.wants_all_sizes:
+            facts["unknown_frees"] = self.counters()["unknown_frees"]
+        return facts
+
+    def runs(self) -> dict[ProbeKind, Runs]:
+        return self._program.runs()
+
+    def release(self) -> None:
+        self._program.release()
 
     def kernel_ids(self) -> KernelIds:
         return self._program.kernel_ids()
 
     def close(self) -> None:
+        self._stacks.close()
         self._program.close()
 
     def _notes(self) -> Iterator[str]:
@@ -97,11 +120,14 @@ class MallocCollector:
         stepped = {probe.symbol for probe in self._placed.probes if probe.kind == "single-step"}
         if dear := sorted(stepped & CALLED_OFTEN):
             yield f"No cheap place for a probe in {', '.join(dear)}: each call costs about 10 µs more."
-        if self._unreachable:
-            yield f"Deleted or replaced since they were mapped, so not probed: {', '.join(self._unreachable)}."
+        if callerless := sum(values[3] for stack, values in self.values() if stack.is_callerless):
+            yield (
+                f"{callerless:,} allocations stand under [caller not unwound]: new stacks came faster than the "
+                f"{self._unwinds_a_second:,} a second that are unwound."
+            )
 
 
-def stack_at_return(raw: RawStack) -> CapturedStack:
+def stack_at_return(raw: RawStack, leaves: Sequence[str] = LEAVES) -> CapturedStack:
     """The allocator has just returned, so even the first address is one that a call returns to.
 
     What malloc returns to may be operator new: then `top` is what called that one, and frames before it are its own.
@@ -110,20 +136,32 @@ def stack_at_return(raw: RawStack) -> CapturedStack:
     if raw.top:
         inner = frames[:_OPERATOR_NEW_FRAMES]
         frames = (raw.top, *frames[(inner.index(raw.top) if raw.top in inner else 0) + 1 :])
-    return CapturedStack(call_sites(frames), LEAVES[raw.function], is_truncated=raw.is_truncated)
+    return CapturedStack(call_sites(frames), leaves[raw.function], is_truncated=raw.is_truncated)
 
 
-def _defines(spec: RunSpec, pid: int, found: list[Site]) -> dict[str, int | str]:
+def _sources(choice: UnwindChoice) -> tuple[Path, ...]:
+    unwinding = unwound_stacks.SOURCES if choice.is_dwarf else ()
+    own = (Path(__file__).with_name(name) for name in ("allocator_calls.h", "malloc.c"))
+    return (HERE / "target.h", HERE / "stacks.h", HERE / "frame_walk.h", *unwinding, *own)
+
+
+def _defines(spec: RunSpec, pid: int, found: list[Site], choice: UnwindChoice) -> dict[str, int | str]:
     wrappers = [site for site in found if site.is_wrapper]
     return {
         "TARGET_TGID": pid,
         "HAS_OPERATOR_NEW": int(any(site.allocator and site.allocator.is_new for site in wrappers)),
         "IN_WRAPPER(address)": _is_in([site.span for site in wrappers]),
+        "LAST_POSITION": AllocatorOptions.of(spec.options).last_position,
+        "FREED_BLOCK(context)": _freed_block(found),
         "IS_WANTED(bytes)": _is_wanted(BlockOptions.of(spec.options)),
+        "KNOWS_ALL_BLOCKS": int(BlockOptions.of(spec.options).wants_all_sizes),
         "MAX_FRAMES": MAX_FRAMES,
         "MAX_STACKS": option(spec, "max_stacks"),
+        "MAX_KEYS": unwound_stacks.max_keys(spec) if choice.is_dwarf else option(spec, "max_stacks"),
         "MAX_BLOCKS": option(spec, "max_blocks"),
         "MAX_CALLS": option(spec, "max_calls"),
+        "UNWINDS": int(choice.is_dwarf),
+        **(unwound_stacks.defines(spec) if choice.is_dwarf else {}),
     }
 
 
@@ -133,17 +171,18 @@ def _is_in(spans: list[range]) -> str:
     return "(" + ("||".join(tests) or "0") + ")"
 
 
+def _freed_block(found: list[Site]) -> str:
+    """A C expression over `context`; where all functions get the block in their first argument it costs nothing."""
+    if all(site.function.block == 1 for site in found if not site.allocator):
+        return "(context)->di"
+    return "argument(context,BLOCK_ARGUMENT(bpf_get_attach_cookie(context)))"
+
+
 def _is_wanted(options: BlockOptions) -> str:
     """A C expression over `bytes`; of sizes that are not bounded it costs nothing."""
-    if options.min_bytes == 0 and options.max_bytes == MAX_BYTES:
+    if options.wants_all_sizes:
         return "1"
     return f"((u64)(bytes)-{options.min_bytes}ULL<={options.max_bytes - options.min_bytes}ULL)"
-
-
-def _used_allocator(found: list[Site]) -> str:
-    """The module whose malloc the program calls: its own, else a preloaded one, else the C library's."""
-    modules = [site.module for site in found if site.symbol == "malloc"]
-    return next((module for module in modules if not module.startswith("libc.")), modules[0] if modules else "")
 
 
 open_collector = MallocCollector

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from itertools import groupby
+from itertools import groupby, product
+from typing import get_args
 
-from tracer.bpf.placement import Placement
-from tracer.bpf.program import Program
+from tracer.bpf.placement import Kind, Placement
+from tracer.bpf.program import ProbeKind, Program
 from tracer.collectors.allocators import Site
 from tracer.collectors.collector import Probe
 from tracer.collectors.errors import CollectorError
@@ -15,7 +16,7 @@ from tracer.collectors.errors import CollectorError
 # Functions of malloc.c and the sites that they are attached to. Entry and return probe sit on one instruction: at
 # different ones the earlier would hide the return address from the later.
 _FUNCTIONS: dict[str, Callable[[Site], bool]] = {
-    "on_return": lambda site: site.allocator is not None and not site.allocator.is_new and not site.is_wrapper,
+    "on_return": lambda site: site.has_return_probe,
     "on_enter": lambda site: site.allocator is not None and not site.is_wrapper,
     "on_enter_wrapper": lambda site: site.is_wrapper,
     "on_free": lambda site: site.allocator is None,
@@ -56,11 +57,12 @@ class AllocatorProbes:
     def _attach_at(self, path: str, placed: list[tuple[Site, Placement]]) -> None:
         attached: list[int] = []
         try:
-            for function, is_wanted in _FUNCTIONS.items():
-                points = [(site.start + place.offset, site.cookie) for site, place in placed if is_wanted(site)]
-                attached += self._attached(function, path, points)
+            for (function, is_wanted), kind in product(_FUNCTIONS.items(), get_args(Kind)):
+                chosen = [(site, place) for site, place in placed if is_wanted(site) and place.kind == kind]
+                points = [(site.start + place.offset, site.cookie_at(place)) for site, place in chosen]
+                attached += self._attached(function, path, points, kind)
             rets = {ret for site, _ in placed for ret in site.rets} - self._rets[path]
-            attached += self._attached("on_ret", path, [(ret, 0) for ret in sorted(rets)])
+            attached += self._attached("on_ret", path, [(ret, 0) for ret in sorted(rets)], "single-step")
             self._rets[path] |= rets
         except OSError:
             self._program.detach(attached)
@@ -69,8 +71,8 @@ class AllocatorProbes:
             self.probes.append(Probe(site.module, site.symbol, place.offset, place.kind))
             self.probes += [Probe(site.module, site.symbol, ret - site.start, "single-step") for ret in site.rets]
 
-    def _attached(self, function: str, path: str, points: list[tuple[int, int]]) -> list[int]:
+    def _attached(self, function: str, path: str, points: list[tuple[int, int]], kind: Kind) -> list[int]:
         if not points:
             return []
-        is_return = function == "on_return"
-        return self._program.attach_uprobes(function, path, points, pid=self._pid, is_return=is_return)
+        counted_as: ProbeKind = "return" if function == "on_return" else kind
+        return self._program.attach_uprobes(function, path, points, pid=self._pid, kind=counted_as)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from tracer.bpf.program import HERE, KernelIds, Program
+from tracer.bpf.program import HERE, KernelIds, ProbeKind, Program, Runs
 from tracer.collectors.collector import Probe
 from tracer.collectors.ranges import RangeMap
 from tracer.collectors.stacks import CapturedStack
@@ -54,6 +54,12 @@ class MmapCollector:
 
     def facts(self) -> dict[str, object]:
         return {}
+
+    def runs(self) -> dict[ProbeKind, Runs]:
+        return self._program.runs()
+
+    def release(self) -> None:
+        self._program.release()
 
     def kernel_ids(self) -> KernelIds:
         return self._program.kernel_ids()

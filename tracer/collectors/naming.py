@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 from tracer.collectors.stacks import CapturedStack
-from tracer.process.address_space import AddressSpace, Name
+from tracer.process.names import FrameNames, Name
+from tracer.profile.gaps import BROKEN, C_LIBRARY, NO_CALLER, NO_STACK, TRUNCATED
 from tracer.profile.model import Stack
-
-TRUNCATED = "[truncated]"  # root of a stack that had more frames than were captured
-BROKEN = "[broken unwind]"  # root of a stack whose unwinding ended before its root
-NO_CALLER = "[caller not unwound]"  # root of a leaf that was not unwound
-NO_STACK = "[stack not recorded]"  # all of a stack that was lost
-C_LIBRARY = ("libc.so.", "libc-2.", "ld-linux", "ld-2.", "ld-musl", "libpthread")
 
 
 class Naming:
     """For one snapshot; counts are over its distinct stacks."""
 
-    def __init__(self, space: AddressSpace) -> None:
-        self._space = space
+    def __init__(self, known: FrameNames) -> None:
+        self._known = known
         self.truncated_stacks = 0
         self.broken_unwinds = 0
         self.unresolved_frames = 0
         self.frame_count = 0
+        self.unresolved_modules: set[str] = set()
 
     def frames(self, stack: CapturedStack) -> Stack:
         """Root first."""
         leaf = (stack.leaf,) if stack.leaf else ()
         if not stack.addresses:
             return (NO_CALLER if stack.is_callerless else NO_STACK, *leaf)
-        names = [self._space.name(address) for address in reversed(stack.addresses)]
+        names = [name for address in reversed(stack.addresses) for name in self._known.frames(address)]
         self.frame_count += len(names)
         self.unresolved_frames += _unresolved(names)
+        self.unresolved_modules.update(name.module for name in names if not name.is_resolved)
         self.truncated_stacks += stack.is_truncated
         self.broken_unwinds += stack.is_broken
         return (*_root(stack), *(name.text for name in names), *leaf)

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
-from tracer.bpf.program import HERE, KernelIds, Program
+from tracer.bpf.program import HERE, KernelIds, ProbeKind, Program, Runs
 from tracer.collectors.collector import Probe
 from tracer.collectors.copied_stacks import REGISTERS, STACK_BYTES, CopiedStacks
+from tracer.collectors.judged_walks import JudgedWalks
 from tracer.collectors.options import option
 from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, StackMap
-from tracer.collectors.steps import Step
-from tracer.collectors.walks import stack_of_walk
 from tracer.process.address_space import AddressSpace
 from tracer.process.target import Target
-from tracer.process.unwinder import INSTRUCTION_POINTER
 from tracer.protocol import RunSpec
 
 COUNTERS = ("events", "failed_stack", "stack_map_full")
-_SOURCES = (HERE / "target.h", HERE / "stacks.h", HERE / "copied_stack.h", Path(__file__).with_suffix(".c"))
+_HEADERS = ("target.h", "stacks.h", "copied_stack.h", "judged_walk.h")
+_SOURCES = (*(HERE / header for header in _HEADERS), Path(__file__).with_suffix(".c"))
 _MINOR, _MAJOR = 5, 6  # PERF_COUNT_SW_PAGE_FAULTS_MIN, …_MAJ
 _HEAD = struct.Struct("=QII")
-_RIGHT, _WRONG = struct.pack("=IIQ", 1, 0, 1), struct.pack("=IIQ", 0, 1, 1)
 
 
 class PageFaultCollector:
@@ -31,8 +29,7 @@ class PageFaultCollector:
         self._program = Program(_SOURCES, defines=_defines(spec, target.pid), counters=COUNTERS)
         self._walks = StackMap(self._program.map("stacks"))
         self._copies = CopiedStacks(target.pid, space)
-        self._stack_by_walk: dict[int, CapturedStack | None] = {0: None}  # None: the walk was wrong
-        self._steps: dict[int, Step] = {}
+        self._judged = JudgedWalks(self._program, self._copies)
         self._unwound: dict[CapturedStack, list[int]] = {}
         try:
             self._program.open_ring("events")
@@ -79,6 +76,12 @@ class PageFaultCollector:
             ]
         }
 
+    def runs(self) -> dict[ProbeKind, Runs]:
+        return self._program.runs()
+
+    def release(self) -> None:
+        self._program.release()
+
     def kernel_ids(self) -> KernelIds:
         return self._program.kernel_ids()
 
@@ -92,7 +95,7 @@ class PageFaultCollector:
         rest: list[bytes] = []
         for record in records:
             walk = _HEAD.unpack_from(record)[0]
-            if walk in self._stack_by_walk or walk in first:
+            if self._judged.is_judged(walk) or walk in first:
                 rest.append(record)
             else:
                 first[walk] = record
@@ -100,7 +103,7 @@ class PageFaultCollector:
 
     def _add(self, record: bytes) -> None:
         walk, is_major, stack_bytes = _HEAD.unpack_from(record)
-        stack = self._stack_by_walk.get(walk) or self._stack(walk, record, stack_bytes)
+        stack = self._judged.right_stack(walk) or self._stack(walk, record, stack_bytes)
         self._unwound.setdefault(stack, [0, 0])[is_major] += 1
 
     def _stack(self, walk: int, record: bytes, stack_bytes: int) -> CapturedStack:
@@ -108,29 +111,15 @@ class PageFaultCollector:
         start = _HEAD.size + REGISTERS.size
         copy = record[start : start + stack_bytes]
         stack = self._copies.captured(registers, copy)
-        if walk not in self._stack_by_walk and not self._is_right(walk, stack):
-            self._teach(registers, copy, is_lost=stack.is_broken)
-        return self._stack_by_walk[walk] or stack
-
-    def _is_right(self, key: int, unwound: CapturedStack) -> bool:
-        walk = self._walks.lookup(key)
-        stack = self._stack_by_walk[key] = stack_of_walk(walk, unwound) if walk else None
-        self._program.map("verdicts").try_update(struct.pack("=Q", key), _RIGHT if stack else _WRONG)
-        return stack is not None
-
-    def _teach(self, registers: Sequence[int], copy: bytes, *, is_lost: bool) -> None:
-        """Let later walks from there find their way, or not begin where there is none to find."""
-        steps = self._copies.missing_steps(registers, copy, self._steps)
-        self._steps.update(steps)
-        for address, step in steps.items():
-            self._program.map("steps").try_update(struct.pack("=Q", address), step.pack())
-        if is_lost:
-            instruction = struct.pack("=Q", registers[INSTRUCTION_POINTER])
-            self._program.map("unwalkable").try_update(instruction, struct.pack("=I", 1))
+        if not self._judged.is_judged(walk) and not self._judged.judge(walk, self._walks.lookup(walk), stack):
+            self._judged.teach(registers, copy)
+            if stack.is_broken:
+                self._judged.give_up(registers)
+        return self._judged.right_stack(walk) or stack
 
     def _stack_of(self, key: int) -> CapturedStack:
         """Of faults that were counted in the kernel, before their walk was judged or because it is right."""
-        known = self._stack_by_walk.get(key)
+        known = self._judged.right_stack(key)
         if known:
             return known
         walk = self._walks.lookup(key)

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tracer.allocator_options import AllocatorOptions
 from tracer.bpf.program import kernel_version
-from tracer.collectors.allocators import Site, sites
+from tracer.collectors.allocators import Site, SiteFinder
+from tracer.collectors.allocators_found import AllocatorsFound
 from tracer.collectors.collector import Probe
-from tracer.collectors.errors import CollectorError
 from tracer.perf.uprobes import UprobeEvent, Uprobes
-from tracer.perf.words import CALLER, PERHAPS_KNOWN_CALLER
+from tracer.perf.words import CALLER, PERHAPS_KNOWN_CALLER, RETURN_ADDRESS
 from tracer.process.address_space import AddressSpace
 from tracer.process.maps import parse_maps
 from tracer.process.target import Target
 
-_REGISTERS = ("di", "si", "dx", "cx")  # of arguments, as tracefs calls them
+_REGISTERS = ("di", "si", "dx", "cx", "r8", "r9")  # of arguments, as tracefs calls them
 # Linux adds the caller to stacks taken at an instruction that begins a function; at endbr64 only if built with IBT.
 _REPAIRS_CALLERS = (6, 12, 0)
 _BEGINS_FUNCTION = (b"\x55", b"\xf3\x0f\x1e\xfa")  # push %rbp, endbr64
-_CALLS_ANOTHER = ("reallocarray",)  # it calls realloc, which is probed too
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,10 @@ class Asked:
     events: list[str]
     probes: list[Probe]
     leaf_by_event: dict[str, str] = field(default_factory=dict)
-    span_by_wrapper: dict[str, list[int]] = field(default_factory=dict)  # start and end of its code, by event
+    span_by_event: dict[str, list[int]] = field(default_factory=dict)  # start and end of the function's code
+    wrappers: list[str] = field(default_factory=list)  # events of functions that have others make their blocks
     state: dict[str, object] = field(default_factory=dict)
+    facts: dict[str, object] = field(default_factory=dict)  # further keys of the capture
 
 
 def asked_of(
@@ -57,14 +59,12 @@ def _heap_end(target: Target) -> int:
 def _allocator_events(
     target: Target, space: AddressSpace, uprobes: Uprobes, links: Path, *, reads_callers: bool
 ) -> Asked:
-    found = [site for site in sites(space) if _makes_blocks(site) or (reads_callers and site.is_wrapper)]
-    if not any(_makes_blocks(site) for site in found):
-        raise CollectorError(
-            f"no allocator function was found in process {target.pid} ({target.command}): "
-            "its program may be linked statically and stripped of symbols"
-        )
-    asked = Asked([], [])
-    for number, site in enumerate(found):
+    found = SiteFinder(space, AllocatorOptions()).new_sites()
+    allocators = AllocatorsFound(target, space, found)
+    allocators.refuse_unfollowable()
+    asked = Asked([], [], facts=allocators.facts())
+    probed = [site for site in found if _makes_blocks(site) or (reads_callers and site.is_wrapper)]
+    for number, site in enumerate(probed):
         event = _uprobe(number, site, links, reads_callers=reads_callers)
         uprobes.add([event])
         name = f"{uprobes.group}:{event.name}"
@@ -73,29 +73,34 @@ def _allocator_events(
         asked.probes.append(Probe(site.module, site.symbol, place.offset, place.kind))
         assert site.allocator is not None
         asked.leaf_by_event[name] = site.allocator.leaf
+        asked.span_by_event[name] = [site.span.start, site.span.stop]
         if site.is_wrapper:
-            asked.span_by_wrapper[name] = [site.span.start, site.span.stop]
+            asked.wrappers.append(name)
     return asked
 
 
 def _makes_blocks(site: Site) -> bool:
-    """It is told a size and makes the block itself: of a function that calls another, only the other counts."""
-    known = site.allocator
-    return known is not None and known.size > 0 and not site.is_wrapper and site.symbol not in _CALLS_ANOTHER
+    """It is told a size; asprintf and its like are not, and what they have malloc make counts for malloc."""
+    return site.allocator is not None and site.allocator.size > 0 and not site.is_wrapper
 
 
 def _uprobe(number: int, site: Site, links: Path, *, reads_callers: bool) -> UprobeEvent:
-    known = site.allocator
+    known, place = site.allocator, site.placements[0]
     assert known is not None
-    offset = site.start + site.placements[0].offset
-    arguments = [f"size=%{_REGISTERS[known.size - 1]}:x64"] if known.size else []
-    if known.factor:
-        arguments.append(f"count=%{_REGISTERS[known.factor - 1]}:x64")
-    if reads_callers:
-        argument = PERHAPS_KNOWN_CALLER if _may_have_caller(site.path, offset) else CALLER
-        arguments.append(f"{argument}=+0(%sp):x64")
+    offset = site.start + place.offset
+    positions = {"size": known.size, "count": known.factor}
+    arguments = [
+        f"{name}=%{_REGISTERS[place.register(position) - 1]}:x64" for name, position in positions.items() if position
+    ]
+    arguments.append(f"{_caller_argument(site.path, offset, reads_callers=reads_callers)}=+0(%sp):x64")
     name = "".join(letter if letter.isalnum() else "_" for letter in site.symbol)
     return UprobeEvent(f"{name}_{number}", _plain_path(site.path, links, number), offset, " ".join(arguments))
+
+
+def _caller_argument(path: str, offset: int, *, reads_callers: bool) -> str:
+    if not reads_callers:
+        return RETURN_ADDRESS
+    return PERHAPS_KNOWN_CALLER if _may_have_caller(path, offset) else CALLER
 
 
 def _may_have_caller(path: str, offset: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import select
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,8 @@ class Question:
     collector: str
     pid: int
     leaf_by_event: Mapping[str, str]
-    span_by_wrapper: Mapping[str, list[int]]
+    span_by_event: Mapping[str, list[int]]
+    wrappers: Sequence[str]
     max_frames: int
 
 
@@ -42,7 +43,8 @@ class Part:
                 "collector": question.collector,
                 "pid": question.pid,
                 "leaves": question.leaf_by_event,
-                "wrappers": question.span_by_wrapper,
+                "spans": question.span_by_event,
+                "wrappers": question.wrappers,
                 "max_frames": question.max_frames,
                 "state": state,
                 "data_fd": data.fileno(),

@@ -17,16 +17,19 @@ from tracer.collectors.errors import CollectorError
 from tracer.collectors.options import check_options
 from tracer.collectors.perf_events import asked_of
 from tracer.collectors.perf_parts import Part, Question
-from tracer.collectors.perf_totals import PerfTotals, frame_counts
+from tracer.collectors.perf_totals import PerfTotals
 from tracer.collectors.recording import Progress
 from tracer.perf.recorder import PerfError, PerfRecorder
 from tracer.perf.uprobes import Uprobes
 from tracer.perf_options import BLIND, DEFAULT_PERF_PAGES, unwind_by_perf
 from tracer.process.address_space import AddressSpace
+from tracer.process.names import FrameNames
 from tracer.process.target import Target, TargetError, read_status
+from tracer.profile.gaps import gaps_of
+from tracer.profile.grade import grade
 from tracer.profile.model import Profile
 from tracer.protocol import RunSpec, value_types_of
-from tracer.symbols.cache import SymbolCache
+from tracer.symbols.symbolizer import Symbolizer
 
 PART_BYTES = 32 << 20  # of a file; then it is read while perf writes the next one
 _SLICE_S = 0.1
@@ -76,6 +79,14 @@ class PerfRecording:
         """Of what has been read: perf's files are read in parts, and before each snapshot."""
         return Progress(self._totals.samples, self._lost())
 
+    def over_budget(self) -> str:
+        """What perf takes is not measured."""
+        return ""
+
+    def release(self) -> None:
+        self._finish_part()
+        self._end()
+
     def snapshot(self) -> Profile:
         """Stacks root first, values since the recording began."""
         self._finish_part()
@@ -100,8 +111,10 @@ class PerfRecording:
         spec = self.spec
         self._target = Target(spec.pid, start_time=spec.start_time)
         self._resources.callback(self._target.close)
-        self._space = AddressSpace(self._target, SymbolCache())
+        self._space = AddressSpace(self._target)
         self._resources.callback(self._space.close)
+        names = FrameNames(self._space, Symbolizer())
+        self._resources.callback(names.close)
         directory = _own_directory()
         self._resources.callback(shutil.rmtree, directory, ignore_errors=True)
         uprobes = Uprobes() if spec.collector == "malloc" else None
@@ -110,10 +123,11 @@ class PerfRecording:
         self._asked = asked_of(
             spec.collector, self._target, self._space, unwind=self._unwind, uprobes=uprobes, links=directory
         )
+        asked = self._asked
         self._question = Question(
-            spec.collector, spec.pid, self._asked.leaf_by_event, self._asked.span_by_wrapper, _max_frames()
+            spec.collector, spec.pid, asked.leaf_by_event, asked.span_by_event, asked.wrappers, _max_frames()
         )
-        self._totals = PerfTotals(self.value_types, self._space, self._asked.state)
+        self._totals = PerfTotals(self.value_types, names, self._asked.state)
         self._recorder = PerfRecorder(
             directory, spec.pid, events=self._asked.events, unwind=self._unwind,
             pages=int(spec.options.get("perf_pages", DEFAULT_PERF_PAGES[self._unwind])),
@@ -160,7 +174,7 @@ class PerfRecording:
     def _profile(self) -> Profile:
         self._space.refresh()
         profile = self._totals.profile()
-        profile.capture = {
+        capture: dict[str, object] = {
             "collector": self.spec.collector,
             "source": "perf",
             "pid": self.spec.pid,
@@ -171,12 +185,14 @@ class PerfRecording:
             "events": self._totals.samples,
             "lost": self._lost(),
             "truncated_stacks": self._totals.truncated_stacks,
-            **frame_counts(stack for stack, _ in profile.rows()),
             "unwind": self._unwind,
             "unwind_reason": self._unwind_reason,
             "probes": [asdict(probe) for probe in self._asked.probes],
             "notes": [f"Recorded by perf. {BLIND[self.spec.collector]}"],
+            **self._asked.facts,
+            **asdict(gaps_of(profile, is_ours=True)),
         }
+        profile.capture = capture | {"grade": grade(capture).grade}
         return profile
 
 

@@ -1,28 +1,19 @@
-"""Parts of perf's recording added up, their frames named: values since the recording began."""
+"""Parts of perf's recording added up, their last nameless frames named: values since the recording began."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
-from tracer.collectors.naming import C_LIBRARY
 from tracer.perf.words import ADDRESS, PERHAPS_KNOWN_ADDRESS
-from tracer.process.address_space import AddressSpace
+from tracer.process.names import FrameNames
 from tracer.profile.model import Profile, Stack, ValueType
-from tracer.symbols.demangle import demangled
-
-# perf takes the first of several names of a function, which in the C library is the one for its own use, and leaves
-# the version at it.
-_ALIAS = re.compile(r"^__GI_(?=\w)|(?<=\w)@{1,2}[A-Z][A-Za-z]*_[\w.]+$")
-_UNRESOLVED = re.compile(r"\[unknown\]|.+\+0x[0-9a-f]+")
 
 
 class PerfTotals:
-    def __init__(self, value_types: tuple[ValueType, ...], space: AddressSpace, state: Mapping[str, Any]) -> None:
+    def __init__(self, value_types: tuple[ValueType, ...], names: FrameNames, state: Mapping[str, Any]) -> None:
         self._sums = Profile(value_types)
-        self._space = space
-        self._name_by_text: dict[str, str] = {}
+        self._names = names
         self.state = state  # what the parser of the next part must know
         self.samples = self.truncated_stacks = 0
         self._lost_told = self._lost_counted = 0
@@ -39,6 +30,7 @@ class PerfTotals:
         self._lost_told += int(told["lost"])
         self._lost_counted += int(told["lost_counted"])
         self.state = told["state"]
+        self._names.resolve(address for text in part.names if (address := _address(text)) is not None)
         for stack, values in part.rows():
             self._sums.add(self._named(stack), values)
 
@@ -50,26 +42,20 @@ class PerfTotals:
         return copy
 
     def _named(self, stack: Stack) -> list[str]:
+        names: list[str] = []
         for text in stack:
-            if text not in self._name_by_text:
-                self._name_by_text[text] = self._name(text)
-        names = [self._name_by_text[text] for text in stack]
-        for place, text in enumerate(stack):
-            if text.startswith(PERHAPS_KNOWN_ADDRESS) and place and names[place] == names[place - 1]:
-                del names[place]
-                break  # a stack has one at most
+            address = _address(text)
+            if address is None:
+                names.append(text)
+                continue
+            callers = [name.text for name in self._names.frames(address)]
+            if not (text.startswith(PERHAPS_KNOWN_ADDRESS) and names[-len(callers) :] == callers):
+                names += callers
         return names
 
-    def _name(self, text: str) -> str:
-        if text.startswith((ADDRESS, PERHAPS_KNOWN_ADDRESS)):
-            return self._space.name(int(text.partition("0x")[2], 16) - 1).text
-        return demangled(_ALIAS.sub("", text))
 
-
-def frame_counts(stacks: Iterable[Stack]) -> dict[str, int]:
-    """All frames, and those without a name, over distinct stacks; inner names of the C library are nobody's loss."""
-    frames = unresolved = 0
-    for stack in stacks:
-        frames += len(stack)
-        unresolved += sum(_UNRESOLVED.fullmatch(name) is not None and not name.startswith(C_LIBRARY) for name in stack)
-    return {"frames": frames, "unresolved_frames": unresolved}
+def _address(text: str) -> int | None:
+    """Where the instruction is whose caller's address was read; None of a frame that has its name."""
+    if not text.startswith((ADDRESS, PERHAPS_KNOWN_ADDRESS)):
+        return None
+    return int(text.partition("0x")[2], 16) - 1

@@ -14,12 +14,17 @@ from tracer.collectors import registry
 from tracer.collectors.collector import Collector, lost
 from tracer.collectors.errors import CollectorError
 from tracer.collectors.naming import Naming
-from tracer.collectors.options import check_options
+from tracer.collectors.options import check_options, option
+from tracer.collectors.overhead import OverheadMeter
+from tracer.limit_options import budget_share
 from tracer.process.address_space import AddressSpace
+from tracer.process.names import FrameNames
 from tracer.process.target import Target, TargetError
+from tracer.profile.gaps import gaps_of
+from tracer.profile.grade import grade
 from tracer.profile.model import Profile
 from tracer.protocol import RunSpec, value_types_of
-from tracer.symbols.cache import SymbolCache
+from tracer.symbols.symbolizer import Symbolizer
 
 _REFRESH_EVERY_S = 0.5  # what is mapped and gone between two looks keeps no names
 _REFRESH_SHARE = 0.05  # of the time, at most: reading the maps also holds up a target that maps
@@ -45,6 +50,7 @@ class Recording:
         self.spec = spec
         self.value_types = value_types_of(spec.collector, spec.options)
         self._resources = ExitStack()
+        self._ended: float | None = None  # when released, if before the end
 
     def __enter__(self) -> Recording:
         try:
@@ -64,12 +70,23 @@ class Recording:
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             self._refresh()
+            self._meter.look()
             if self._target.has_exited():
                 break
             if self._collector.poll(max(1, int(min(left, _SLICE_S) * 1000))) is None:
                 self._target.exits_within(min(left, _SLICE_S))
         self._drain()
         return not self._target.has_exited()
+
+    def over_budget(self) -> str:
+        """Why the recording must end by its budget, as sentences; empty if it need not."""
+        return self._meter.verdict() if self._meter.is_over_budget else ""
+
+    def release(self) -> None:
+        """Detach at once; the snapshot that is taken then is of this moment."""
+        self._collector.release()
+        self._ended = time.monotonic()
+        self._drain()
 
     def progress(self) -> Progress:
         counters = self._collector.counters()
@@ -80,11 +97,13 @@ class Recording:
         self._drain()
         self._space.refresh()
         profile = Profile(self.value_types)
-        naming = Naming(self._space)
-        for stack, values in self._collector.values():
-            if any(values):
-                profile.add(naming.frames(stack), values)
-        profile.capture = self._capture(naming)
+        rows = [(stack, values) for stack, values in self._collector.values() if any(values)]
+        self._names.resolve({address for stack, _ in rows for address in stack.addresses})
+        naming = Naming(self._names)
+        for stack, values in rows:
+            profile.add(naming.frames(stack), values)
+        capture = self._capture(naming) | asdict(gaps_of(profile, is_ours=True))
+        profile.capture = capture | {"grade": grade(capture).grade}
         return profile
 
     def last_snapshot(self) -> Profile:
@@ -104,14 +123,18 @@ class Recording:
         spec = self.spec
         self._target = Target(spec.pid, start_time=spec.start_time)
         self._resources.callback(self._target.close)
-        self._space = AddressSpace(self._target, SymbolCache())
+        self._space = AddressSpace(self._target)
         self._resources.callback(self._space.close)
+        self._names = FrameNames(self._space, Symbolizer(), with_lines=bool(option(spec, "lines")))
+        self._resources.callback(self._names.close)
         self._collector: Collector = registry.open_collector(spec, self._target, self._space)
         self._resources.callback(self._collector.close)
         if self._target.has_exited():
             raise CollectorError(f"process {spec.pid} exited while the probes were being placed")
         self._collector.begin()
         self._began = time.monotonic()
+        self._meter = OverheadMeter(self._collector.runs, budget_share(spec.options))
+        self._resources.callback(self._meter.close)
         self._refresh_due = self._began + _REFRESH_EVERY_S
         self._began_at = datetime.now(UTC)
 
@@ -136,7 +159,7 @@ class Recording:
             "command": self._target.command,
             "host": platform.node(),
             "started_at": self._began_at.isoformat(timespec="milliseconds"),
-            "elapsed_s": round(time.monotonic() - self._began, 3),
+            "elapsed_s": round((self._ended or time.monotonic()) - self._began, 3),
             "events": progress.events,
             "lost": progress.lost,
             "truncated_stacks": naming.truncated_stacks,
@@ -144,5 +167,12 @@ class Recording:
             "unresolved_frames": naming.unresolved_frames,
             "frames": naming.frame_count,
             "probes": [asdict(probe) for probe in self._collector.probes()],
-            **self._collector.facts(),
+            "overhead": self._meter.facts(),
+            "build_ids": self._names.build_ids(naming.unresolved_modules),
+            **self._facts(),
         }
+
+    def _facts(self) -> dict[str, object]:
+        facts = self._collector.facts()
+        notes = facts.get("notes", [])
+        return {**facts, "notes": [*(notes if isinstance(notes, list) else []), *self._names.notes()]}

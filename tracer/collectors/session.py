@@ -12,7 +12,7 @@ from tracer.collectors import PerfRecording, Progress, Recording, start
 from tracer.profile.model import Profile
 from tracer.protocol import PROGRESS_EVERY_S, RunSpec
 
-Reason = Literal["done", "stopped", "target_exited"]
+Reason = Literal["done", "stopped", "target_exited", "over_budget"]
 _STEP_S = 0.1  # how soon a wish to stop is heard
 
 
@@ -29,6 +29,7 @@ class Listener(Protocol):
 class Outcome:
     reason: Reason
     snapshots: int
+    words: str = ""  # for people, where the reason alone does not say it
 
 
 def run_session(spec: RunSpec, listener: Listener, should_stop: Callable[[], bool]) -> Outcome:
@@ -42,6 +43,7 @@ class _Session:
         self._spec, self._listener, self._recording = spec, listener, recording
         self._began = time.monotonic()
         self._snapshots = 0
+        self._words = ""
         self._progress_due = 0.0
         self._snapshot_due = self._due_after(0)
         listener.on_attached()
@@ -50,7 +52,7 @@ class _Session:
         reason = self._until_end(should_stop)
         self._listener.on_progress(self._elapsed_s(), self._recording.progress())
         self._snapshot(is_last=True)
-        return Outcome(reason, self._snapshots)
+        return Outcome(reason, self._snapshots, self._words)
 
     def _until_end(self, should_stop: Callable[[], bool]) -> Reason:
         while (left := self._spec.duration_s - self._elapsed_s()) > 0:
@@ -58,6 +60,10 @@ class _Session:
                 return "stopped"
             if not self._recording.wait(min(left, _STEP_S)):
                 return "target_exited"
+            if words := self._recording.over_budget():
+                self._recording.release()
+                self._words = words
+                return "over_budget"
             self._report()
         return "done"
 

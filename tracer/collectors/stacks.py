@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import struct
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from tracer.bpf.maps import Map
 
 MAX_FRAMES = 127  # the kernel's default limit of a user stack, sysctl kernel.perf_event_max_stack
 LOST_KEY = 0  # of events whose stack had no room
+_RAW_HEAD = struct.Struct("=IIQ")
+RAW_STACK_BYTES = _RAW_HEAD.size + 8 * MAX_FRAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class StackMap:
 
     def lookup(self, key: int) -> RawStack | None:
         raw = self._map.lookup(struct.pack("=Q", key))
-        return _parsed(raw) if raw is not None else None
+        return parse_raw_stack(raw) if raw is not None else None
 
 
 class KernelStacks:
@@ -69,10 +72,22 @@ class KernelStacks:
             self._stack_by_key[key] = self._meaning(raw) if raw is not None else LOST_STACK
         return self._stack_by_key[key]
 
+    def poll(self, _timeout_ms: int) -> None:
+        """Nothing is sent: the kernel walked the stacks."""
 
-def _parsed(raw: bytes) -> RawStack:
-    count, function, top = struct.unpack_from("=IIQ", raw)
-    return RawStack(function, top, struct.unpack_from(f"={count}Q", raw, 16))
+    def close(self) -> None:
+        """Nothing to let go."""
+
+
+def failures(entries: Iterable[tuple[bytes, bytes]]) -> dict[str, int]:
+    """Stacks that the kernel could not read, by the name of its error: `{"EFAULT": 3}`."""
+    counts = {int.from_bytes(error, "little"): int.from_bytes(count, "little") for error, count in entries}
+    return {errno.errorcode.get(error, f"error {error}"): count for error, count in sorted(counts.items())}
+
+
+def parse_raw_stack(raw: bytes) -> RawStack:
+    count, function, top = _RAW_HEAD.unpack_from(raw)
+    return RawStack(function, top, struct.unpack_from(f"={count}Q", raw, _RAW_HEAD.size))
 
 
 def call_sites(frames: Iterable[int]) -> tuple[int, ...]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tracer.collectors.allocators import CALLED_OFTEN, Site, sites, without_probe_path
+from tracer.allocator_options import AllocatorOptions
+from tracer.collectors.allocators import CALLED_OFTEN, Site, SiteFinder
+from tracer.collectors.allocators_found import without_probe_path
 from tracer.collectors.check import Check, failure, ok, warning
 from tracer.process.address_space import AddressSpace
 from tracer.process.frame_pointers import modules_without_frame_pointers
 from tracer.process.maps import Mapping, parse_maps
 from tracer.process.target import Target, TargetError
-from tracer.symbols.cache import SymbolCache
 from tracer.symbols.elf import ElfError, ElfFile
 
 _NAMED = 3  # files in one line; a process may have hundreds
@@ -32,9 +33,9 @@ def target_checks(pid: int) -> list[Check]:
 
 
 def _checks(target: Target) -> list[Check]:
-    space = AddressSpace(target, SymbolCache())
+    space = AddressSpace(target)
     try:
-        found = list(sites(space))
+        found = SiteFinder(space, AllocatorOptions.of({})).new_sites()
         maps = parse_maps((target.directory / "maps").read_text(errors="surrogateescape"))
         return [
             ok("process", f"{target.command}, pid {target.pid}"),
@@ -69,7 +70,7 @@ def inner_pid(status: str) -> int:
 
 
 def reachable_files(space: AddressSpace) -> Check:
-    unreachable = without_probe_path(space)
+    unreachable = [mapping.path for mapping in without_probe_path(space)]
     if not unreachable:
         return ok("mapped files", "all are where they were mapped from")
     replaced = f"Deleted or replaced since they were mapped, so not probed: {_some(unreachable)}."
@@ -118,7 +119,7 @@ def _is_bare(space: AddressSpace, mapping: Mapping) -> bool:
         return False
     try:
         with ElfFile(fd) as elf:
-            return not elf.functions()
+            return next(elf.functions(), None) is None
     except ElfError:
         return False
 

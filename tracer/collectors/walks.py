@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tracer.collectors.stacks import CapturedStack, RawStack, call_sites
+from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, RawStack, call_sites
 
 _START_FRAMES = 2  # above the last frame of a right walk: the start code keeps no frame pointer
 
@@ -16,11 +16,20 @@ def stack_of_walk(walk: RawStack, unwound: CapturedStack) -> CapturedStack | Non
     """
     if unwound.is_broken:
         return None
+    is_cut = len(walk.frames) >= MAX_FRAMES
     for walked in _candidates(walk):
-        if _common(walked, unwound.addresses) < len(unwound.addresses) - _START_FRAMES:
+        if _common(walked, unwound.addresses) < _expected(walked if is_cut else (), unwound):
             continue
-        return replace(unwound, addresses=walked, is_truncated=walk.is_truncated) if unwound.is_truncated else unwound
+        if is_cut or unwound.is_truncated:
+            return replace(unwound, addresses=walked, is_truncated=is_cut)
+        return unwound
     return None
+
+
+def _expected(cut: tuple[int, ...], unwound: CapturedStack) -> int:
+    """How many addresses must be alike: up to the start code, or to where one of both was cut."""
+    known = len(unwound.addresses) - (0 if unwound.is_truncated else _START_FRAMES)
+    return min(known, len(cut)) if cut else known
 
 
 def _candidates(walk: RawStack) -> list[tuple[int, ...]]:

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from types import FrameType
 from typing import Annotated, Any, NoReturn
 
 import typer
 
-from tracer.block_options import DEFAULT_AGE_BANDS, NO_AGE_BANDS, BadOption, check_block_options
+from tracer.block_options import DEFAULT_AGE_BANDS, NO_AGE_BANDS, BadOption
 from tracer.collectors import CollectorError
 from tracer.collectors.ability import abilities, abilities_by_perf
 from tracer.collectors.session import Listener, Outcome, run_session
+from tracer.commands.estimate import print_estimate
 from tracer.commands.recording_view import view_of
-from tracer.perf_options import SOURCES, check_perf_options
+from tracer.commands.stopping import asked_to_stop
+from tracer.limit_options import BUDGET_OVER_S, DEFAULT_BUDGET_PERCENT, NO_BUDGET
+from tracer.perf_options import SOURCE, SOURCES, is_by_perf
 from tracer.profile.folded import write_folded
 from tracer.profile.model import Profile
-from tracer.protocol import COLLECTORS, MAX_DURATION_S, MAX_SNAPSHOTS, RunSpec
+from tracer.protocol import COLLECTORS, MAX_DURATION_S, MAX_SNAPSHOTS, RunSpec, check_run_options
+from tracer.unwind_option import AUTO, UNWIND, UNWINDS
 
 _SHORTEST_INTERVAL_S = 0.1
 
@@ -37,11 +38,31 @@ def record(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="File for the folded stacks; default: standard output")
     ] = None,
+    budget: Annotated[
+        str,
+        typer.Option(
+            metavar="PERCENT",
+            help=f"End above this share of one core, averaged over {BUDGET_OVER_S:g} s, and keep what there is; "
+            f"or {NO_BUDGET}",
+        ),
+    ] = f"{DEFAULT_BUDGET_PERCENT:g}",
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a summary as JSON; the folded stacks then go to -o only")
     ] = False,
+    estimate: Annotated[
+        bool,
+        typer.Option("--estimate", help="Record nothing: count for some seconds, and say what recording would cost"),
+    ] = False,
+    estimate_seconds: Annotated[float, typer.Option(help="Seconds to count for --estimate")] = 3.0,
+    lines: Annotated[
+        bool, typer.Option("--lines", help="Add file and line to frames, where there is debug information")
+    ] = False,
     max_stacks: Annotated[int, typer.Option(help="Stacks to keep apart, 1 kB of locked memory each")] = 16_384,
     max_blocks: Annotated[int, typer.Option(help="Live blocks of malloc to follow, 96 bytes each")] = 1 << 20,
+    max_calls: Annotated[int, typer.Option(help="Threads that can be inside a traced call at once")] = 16_384,
+    ring_pages: Annotated[
+        int, typer.Option(help="Pages of 4 kB for calls that wait to be read, a power of two; not for malloc")
+    ] = 4096,
     age_bands: Annotated[
         str | None,
         typer.Option(
@@ -59,6 +80,12 @@ def record(
     max_size: Annotated[
         int | None, typer.Option(metavar="BYTES", help="Record only allocations of so many bytes or fewer")
     ] = None,
+    unwind: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOW", help=f"How malloc's stacks are found: {', '.join(UNWINDS)}; default: {AUTO}, which says why"
+        ),
+    ] = None,
     source: Annotated[
         str, typer.Option(help=f"Who counts, {' or '.join(SOURCES)}: perf follows no frees, and needs no bcc")
     ] = SOURCES[0],
@@ -68,20 +95,25 @@ def record(
     Says "attached" on standard error once events are counted. Ctrl-C ends the recording and keeps what there is.
     Exit codes: 0 recorded, 1 not recorded, 2 wrong usage.
     """
+    if estimate:
+        return print_estimate(pid, estimate_seconds, as_json=as_json)
     _check(collector, duration, snapshot_every, output)
     asked = {"age_bands": age_bands, "older_than": older_than, "min_size": min_size, "max_size": max_size}
     options: dict[str, int | str] = {name: value for name, value in asked.items() if value is not None}
+    if unwind is not None:
+        options[UNWIND] = unwind
     if source != SOURCES[0]:
-        options["source"] = source
+        options[SOURCE] = source
+    else:
+        options |= {"budget": budget, "max_stacks": max_stacks, "max_blocks": max_blocks}
+        options |= {"max_calls": max_calls, "ring_pages": ring_pages, "lines": int(lines)}
     _check_options(collector, options)
-    _check_ability(collector, source)
-    if source == SOURCES[0]:
-        options |= {"max_stacks": max_stacks, "max_blocks": max_blocks}
+    _check_ability(collector, options)
     spec = RunSpec(
         "", collector, pid, duration_s=duration, snapshot_every_s=snapshot_every, options=options
     )  # fmt: skip
     writer = _Writer(output, keeps_snapshots=snapshot_every > 0)
-    with _asked_to_stop() as should_stop, view_of(spec, sys.stderr) as view:
+    with asked_to_stop() as should_stop, view_of(spec, sys.stderr) as view:
         try:
             outcome = run_session(spec, _Both(view, writer), should_stop)
         except (CollectorError, OSError) as error:
@@ -113,15 +145,14 @@ def _check_interval(duration: float, snapshot_every: float, output: Path | None)
 
 def _check_options(collector: str, options: Mapping[str, int | str]) -> None:
     try:
-        check_block_options(collector, options)
-        check_perf_options(collector, options)
+        check_run_options(collector, options)
     except BadOption as error:
         raise typer.BadParameter(f"--{error.name.replace('_', '-')} is {error.reason}") from None
 
 
-def _check_ability(collector: str, source: str) -> None:
+def _check_ability(collector: str, options: Mapping[str, int | str]) -> None:
     by_perf = abilities_by_perf()[collector]
-    if source == "perf":
+    if is_by_perf(options):
         return _fail(by_perf) if by_perf else None
     if obstacle := abilities()[collector]:
         _fail(obstacle if by_perf else f"{obstacle} perf can record here: --source perf")
@@ -168,26 +199,12 @@ class _Both:
         self._view.on_snapshot(seq, elapsed_s, profile, is_last)
 
 
-@contextmanager
-def _asked_to_stop() -> Iterator[Callable[[], bool]]:
-    """Whether SIGINT or SIGTERM has come since."""
-    asked: list[int] = []
-
-    def ask(number: int, _frame: FrameType | None) -> None:
-        asked.append(number)
-
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield lambda: bool(asked)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
 def _report(outcome: Outcome, writer: _Writer, *, as_json: bool) -> None:
     profile = writer.last
     if profile is None:
         _fail("no snapshot was taken")
+    if outcome.words:
+        print(outcome.words, file=sys.stderr)
     if as_json:
         print(json.dumps(_summary(outcome, writer, profile)))
     elif writer.output is None:
@@ -199,6 +216,7 @@ def _summary(outcome: Outcome, writer: _Writer, profile: Profile) -> dict[str, A
     return {
         **profile.capture,
         "outcome": outcome.reason,
+        "outcome_words": outcome.words,
         "snapshots": outcome.snapshots,
         "stacks": profile.stack_count,
         "totals": totals,

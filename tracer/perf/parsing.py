@@ -1,12 +1,13 @@
 """`perf script` text of one part of a recording to our folded text: runs unprivileged, since what it reads is foreign.
 
-The argument: {"collector", "pid", "leaves": {event: name}, "wrappers": {event: [start, end]}, "max_frames", "state",
-"data_fd"}. The answer's capture has
+The argument: {"collector", "pid", "leaves": {event: name}, "spans": {event: [start, end]}, "wrappers": [event],
+"max_frames", "state", "data_fd"}. The answer's capture has
 "samples", "truncated_stacks", "lost", "lost_counted" and "state", for the next part.
 """
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Mapping
 from typing import Any, BinaryIO
@@ -14,27 +15,34 @@ from typing import Any, BinaryIO
 from tracer.perf.calls import COUNTINGS
 from tracer.perf.losses import lost_samples
 from tracer.perf.outermost import Outermost
-from tracer.perf.words import ADDRESS, CALLER, PERHAPS_KNOWN_ADDRESS, PERHAPS_KNOWN_CALLER
+from tracer.perf.words import ADDRESS, CALLER, PERHAPS_KNOWN_ADDRESS, PERHAPS_KNOWN_CALLER, TRAMPOLINES
 from tracer.profile.folded import write_folded
 from tracer.profile.formats.perf_events import fields_of
-from tracer.profile.formats.perf_lines import Header, names_or_offsets
+from tracer.profile.formats.perf_lines import Frame, Header, names_or_offsets
 from tracer.profile.formats.perf_samples import PerfText
+from tracer.profile.gaps import NO_STACK, TRUNCATED
 from tracer.profile.model import Limits, Profile, ValueType
+from tracer.symbols.demangle import demangled
+from tracer.symbols.demangle import load as load_demanglers
 
-TRUNCATED = "[truncated]"
-NO_STACK = "[stack not recorded]"
+_ALIAS = re.compile(r"^__GI_(?=\w)")  # perf takes the first of several names: of the C library, the one for itself
 _STEP = 256 << 10
 _ID_BYTES = array("i").itemsize
 _LIMITS = Limits(lines=1 << 40)  # of our own making: the size of a part bounds it
 
 
+def load() -> None:
+    """What can't be loaded once there is no way to any file."""
+    load_demanglers()
+
+
 def main(argument: Mapping[str, Any], source: BinaryIO, out: BinaryIO) -> None:
-    text = PerfText(_LIMITS, names_or_offsets)
+    text = PerfText(_LIMITS, _names)
     counting = COUNTINGS[argument["collector"]](argument["state"])
     shaper = _Shaper(text.profile, argument["leaves"], int(argument["max_frames"]))
     text.profile.value_types = tuple(ValueType(name, name, "flow", name, is_signed=True) for name in counting.names)
     text.profile.columns = [array("q") for _ in counting.names]
-    outermost = Outermost(argument["wrappers"])
+    outermost = Outermost(argument["spans"], argument["wrappers"])
     samples = 0
     for header, stack in text.samples(iter(lambda: source.read(_STEP), b"")):
         if header.pid != argument["pid"]:
@@ -54,6 +62,10 @@ def main(argument: Mapping[str, Any], source: BinaryIO, out: BinaryIO) -> None:
         "state": counting.state(),
     }
     write_folded(text.profile, out)
+
+
+def _names(frame: Frame) -> tuple[str, ...]:
+    return tuple(demangled(_ALIAS.sub("", name)) for name in names_or_offsets(frame))
 
 
 class _Shaper:
@@ -78,7 +90,7 @@ class _Shaper:
         """Frame pointers miss the caller of a function that has not yet made its own frame: the probe read it."""
         fields = fields_of(header.payload)
         for argument, mark in ((CALLER, ADDRESS), (PERHAPS_KNOWN_CALLER, PERHAPS_KNOWN_ADDRESS)):
-            if argument in fields:
+            if argument in fields and fields[argument] not in TRAMPOLINES:
                 return self._id(f"{mark}{fields[argument]:x}")
         return b""
 

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import bisect
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from tracer.process.jit_map import JitMap
 from tracer.process.maps import Mapping, executable_mappings, parse_maps
+from tracer.process.root import Root
 from tracer.process.target import Target
-from tracer.symbols.cache import SymbolCache
-from tracer.symbols.elf import ElfError, ElfFile
-
-NO_MODULE = "[unknown]"
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """A frame's text, and whether a symbol stands behind it."""
-
-    text: str
-    is_resolved: bool
+from tracer.symbols.build_id import build_id_of
+from tracer.symbols.debug_files import Open
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +30,16 @@ class Module:
 class AddressSpace:
     """Executable mappings of one process; `refresh` adds what was mapped since."""
 
-    def __init__(self, target: Target, symbols: SymbolCache) -> None:
+    def __init__(self, target: Target) -> None:
         self._target = target
-        self._symbols = symbols
+        self._resources = ExitStack()
+        self._roots = self._opened_roots()
+        self._jit_map = JitMap.of(target)
         self._maps_text = ""
         self.version = 0  # grows with each change of executable mappings
         self._mappings: list[Mapping] = []  # by start, without overlap
         self._starts: list[int] = []
         self._fd_by_file: dict[tuple[int, int, int], int] = {}
-        self._name_by_address: dict[int, Name] = {}
         self.refresh()
 
     def refresh(self) -> bool:
@@ -83,6 +77,14 @@ class AddressSpace:
         """Descriptor of the mapped file, ours to keep; None for what is no file or can't be read."""
         return self._fd_by_file.get(mapping.file_id)
 
+    def is_program(self, mapping: Mapping) -> bool:
+        """Whether the file is the one that the process runs."""
+        fd = self.open_file(mapping)
+        try:
+            return fd is not None and os.path.samestat((self._target.directory / "exe").stat(), os.fstat(fd))
+        except OSError:
+            return False
+
     def address_of(self, file_id: tuple[int, int, int], offset: int) -> int | None:
         """Where the process has the code at a file offset."""
         for mapping in self._mappings:
@@ -92,7 +94,7 @@ class AddressSpace:
         return None
 
     def has_code_at(self, address: int) -> bool:
-        return self._mapping_at(address) is not None
+        return self.mapping_at(address) is not None
 
     def probe_path(self, mapping: Mapping) -> str | None:
         """A path by which the kernel finds this very file; None if it was deleted or replaced.
@@ -105,36 +107,42 @@ class AddressSpace:
         paths = (f"{self._target.directory}/root{mapping.path}", mapping.path)
         return next((path for path in paths if _is_file(Path(path), fd)), None)
 
-    def name(self, address: int) -> Name:
-        """The function that holds an instruction; of a caller, look up its return address less 1."""
-        if address not in self._name_by_address:
-            self._name_by_address[address] = self._resolve(address)
-        return self._name_by_address[address]
+    def mapping_at(self, address: int) -> Mapping | None:
+        position = bisect.bisect_right(self._starts, address) - 1
+        if position < 0 or address >= self._mappings[position].end:
+            return None
+        return self._mappings[position]
+
+    def debug_roots(self) -> Sequence[Open]:
+        """Where files of debug information may be: in the target's root directory, then in ours."""
+        return [root.open for root in self._roots]
+
+    @property
+    def jit_map_path(self) -> str:
+        return self._jit_map.path
+
+    def open_jit_map(self) -> int | None:
+        """The map of JIT-compiled code as it is now, for the caller to close; None if the process has none."""
+        if not self._target.has_exited():  # it may have become another user's
+            with suppress(OSError):
+                self._jit_map = JitMap.of(self._target)
+        return self._jit_map.open(self._roots[0]) if self._roots else None
 
     def close(self) -> None:
         for fd in self._fd_by_file.values():
             os.close(fd)
         self._fd_by_file.clear()
+        self._resources.close()
 
-    def _resolve(self, address: int) -> Name:
-        mapping = self._mapping_at(address)
-        if mapping is None:
-            return Name(NO_MODULE, is_resolved=False)
-        offset = address - mapping.start + mapping.offset
-        fd = self.open_file(mapping)
-        try:
-            symbol = self._symbols.table(fd).name_at_offset(offset) if fd is not None else None
-        except ElfError:
-            symbol = None
-        if symbol is not None:
-            return Name(symbol, is_resolved=True)
-        return Name(f"{mapping.module or '[anon]'}+{offset:#x}", is_resolved=False)
-
-    def _mapping_at(self, address: int) -> Mapping | None:
-        position = bisect.bisect_right(self._starts, address) - 1
-        if position < 0 or address >= self._mappings[position].end:
-            return None
-        return self._mappings[position]
+    def _opened_roots(self) -> list[Root]:
+        roots: list[Root] = []
+        for directory in (self._target.directory / "root", Path("/")):
+            with suppress(OSError):
+                root = Root(directory)
+                self._resources.callback(root.close)
+                if not any(root.is_same(other) for other in roots):
+                    roots.append(root)
+        return roots
 
     def _merge(self, now: list[Mapping]) -> None:
         """What is mapped now, and what was mapped where nothing is now."""
@@ -147,7 +155,6 @@ class AddressSpace:
         gone = [old for old in self._mappings if not is_covered(old)]
         self._mappings = sorted([*now, *gone], key=lambda mapping: mapping.start)
         self._starts = [mapping.start for mapping in self._mappings]
-        self._name_by_address.clear()
 
     def _open_files(self, mappings: list[Mapping]) -> None:
         for mapping in mappings:
@@ -175,7 +182,8 @@ def _is_file(path: Path, fd: int) -> bool:
             return True
         if there.st_size != mapped.st_size:
             return False
-        with path.open("rb") as other, ElfFile(other.fileno()) as at_path, ElfFile(fd) as ours:
-            return at_path.build_id() is not None and at_path.build_id() == ours.build_id()
-    except (OSError, ElfError):
+        with path.open("rb") as other:
+            build_id = build_id_of(other.fileno())
+            return build_id is not None and build_id == build_id_of(fd)
+    except OSError:
         return False

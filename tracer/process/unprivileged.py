@@ -1,17 +1,15 @@
 """Bytes that others wrote, read by one of our modules in a process that may do nothing but read them and answer.
 
-The process starts as we are, since our files may be root's alone, imports the module, and gives up everything before
-it calls `main(argument, source, out)`: it is nobody, without network, files, children, or more memory and time than
-given. So that nothing needs to be loaded later, the module imports all it needs at its top.
+The process starts as we are, since our files may be root's alone, imports the module, calls its `load()` for what
+importing does not load, and gives up everything before it calls `main(argument, source, out)`: it has a user of its
+own, no network, files or children, and no more memory and time than given.
 """
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import json
 import os
-import pwd
 import resource
 import signal
 import subprocess
@@ -20,9 +18,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import IO, Any
 
-_CLONE_NEWNET, _CLONE_NEWIPC = 0x40000000, 0x08000000  # linux/sched.h
-_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38  # linux/prctl.h
-_NOBODY = 65534  # where there is no such user
+from tracer.symbols.confinement import confine
+
 _KEPT_VARIABLES = ("PATH", "PYTHONPATH", "LANG", "LC_ALL")
 _MAX_WORDS = 2000  # bytes of its standard error that are shown
 FAILED = 3
@@ -35,7 +32,7 @@ class UnprivilegedError(Exception):
 @dataclass(frozen=True, slots=True)
 class Allowance:
     memory_bytes: int = 1 << 30  # of addresses; the interpreter itself takes 30 MB
-    cpu_s: int = 300
+    cpu_s: int = 60
 
 
 class Unprivileged:
@@ -88,12 +85,13 @@ class Unprivileged:
 
 
 def _main(task: Mapping[str, Any]) -> int:
-    main = importlib.import_module(task["module"]).main
-    give_up_everything(Allowance(task["memory_bytes"], task["cpu_s"]))
+    reader = importlib.import_module(task["module"])
+    reader.load()
+    _give_up_everything(Allowance(task["memory_bytes"], task["cpu_s"]))
     if os.getppid() != task["parent"]:
         return FAILED
     try:
-        main(task["argument"], sys.stdin.buffer, sys.stdout.buffer)
+        reader.main(task["argument"], sys.stdin.buffer, sys.stdout.buffer)
         sys.stdout.buffer.flush()
     except MemoryError:
         print(f"it needs more than {task['memory_bytes']:,} bytes of memory", file=sys.stderr)
@@ -104,37 +102,17 @@ def _main(task: Mapping[str, Any]) -> int:
     return 0
 
 
-def give_up_everything(allowance: Allowance) -> None:
+def _give_up_everything(allowance: Allowance) -> None:
     """What is open stays open; nothing else can be opened, started or reached from here on."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.unshare(_CLONE_NEWNET | _CLONE_NEWIPC)  # in a container this may be refused; nobody has no socket open anyway
-    _become_nobody()
-    libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # a change of user takes it away, so it comes after
+    confine()
     limits = {
         resource.RLIMIT_AS: allowance.memory_bytes,
         resource.RLIMIT_CPU: allowance.cpu_s,
-        resource.RLIMIT_CORE: 0,
         resource.RLIMIT_FSIZE: 0,  # pipes have none
         resource.RLIMIT_NOFILE: 0,  # of new ones
-        resource.RLIMIT_NPROC: 0,
     }
     for kind, limit in limits.items():
         resource.setrlimit(kind, (limit, limit))
-
-
-def _become_nobody() -> None:
-    if os.geteuid() != 0:
-        return
-    try:
-        user = pwd.getpwnam("nobody")
-        uid, gid = user.pw_uid, user.pw_gid
-    except KeyError:
-        uid = gid = _NOBODY
-    os.chdir("/")
-    os.setgroups([])
-    os.setresgid(gid, gid, gid)
-    os.setresuid(uid, uid, uid)
 
 
 if __name__ == "__main__":

@@ -1,26 +1,27 @@
-"""An ELF file to what a profiler needs of it: build id, loaded segments, function symbols, code.
+"""An ELF file to what a profiler needs of it: loaded segments, function symbols, code, and where its debug file is.
 
-https://refspecs.linuxfoundation.org/elf/gabi4+/contents.html. pyelftools reads the structure; symbol tables, which may
-hold a million entries, are unpacked here.
+https://refspecs.linuxfoundation.org/elf/gabi4+/contents.html
 """
 
 from __future__ import annotations
 
+import lzma
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, BinaryIO
 
+from tracer.symbols.headers import ElfError as ElfError
+from tracer.symbols.headers import Headers, content
 from tracer.symbols.spans import FunctionSpans
 
-_SYMBOL = struct.Struct("=IBBHQQ")  # Elf64_Sym: name, information, other, section, value, size
+_SYMBOL = struct.Struct("=IBxHQQ")  # Elf64_Sym: name, information, section, value, size
 _FUNCTION, _INDIRECT_FUNCTION = 2, 10  # STT_FUNC, STT_GNU_IFUNC
 _UNDEFINED = 0
-
-
-class ElfError(Exception):
-    """Not an ELF file that we can read; the message says why."""
+_EXECUTABLE = 1  # PF_X
+_RELOCATION = struct.Struct("=QQq")  # Elf64_Rela: place, information, addend
+_GLOBAL_DATA, _JUMP_SLOT = 6, 7  # R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT
+_PT_LOAD, _PT_GNU_EH_FRAME = 1, 0x6474E550
+_UNPACKING_BYTES, _UNPACKED_BYTES = 128 << 20, 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,66 +51,129 @@ class Symbol:
     is_local: bool
 
 
+@dataclass(frozen=True, slots=True)
+class DebugLink:
+    """Name and CRC-32 of a file of debug information."""
+
+    name: str
+    crc: int
+
+
+class RawSymbols:
+    """A symbol table as it is in the file."""
+
+    def __init__(self, table: bytes, names: bytes) -> None:
+        self._table, self._names = table, names
+
+    def entries(self) -> Iterator[tuple[int, int, int, int, int]]:
+        """Place of the name, information, section, address, size."""
+        whole = len(self._table) // _SYMBOL.size * _SYMBOL.size
+        return _SYMBOL.iter_unpack(memoryview(self._table)[:whole])
+
+    def name(self, place: int) -> bytes:
+        end = self._names.find(b"\0", place)
+        return self._names[place:end] if end >= 0 else b""
+
+
+def is_function(information: int, section: int) -> bool:
+    return information & 15 in (_FUNCTION, _INDIRECT_FUNCTION) and section != _UNDEFINED
+
+
 class ElfFile:
-    """Reads from a descriptor that stays the caller's; 64-bit little-endian files only."""
+    """Reads from a descriptor that stays the caller's; 64-bit little-endian files only, ElfError for others."""
 
     def __init__(self, fd: int) -> None:
-        from elftools.common.exceptions import ELFError
-        from elftools.elf.elffile import ELFFile
-
-        # Not os.dup: a duplicate shares its position with every other reader of the descriptor.
-        self._stream: BinaryIO = Path(f"/proc/self/fd/{fd}").open("rb")  # noqa: SIM115 - `close` does
+        self._fd = fd
         try:
-            self._elf: Any = ELFFile(self._stream)
-            if self._elf.elfclass != 64 or not self._elf.little_endian:
-                raise ElfError(f"{self._elf.elfclass}-bit ELF, expected 64-bit little-endian")
-            self.segments = [
-                Segment(part["p_offset"], part["p_vaddr"], part["p_filesz"])
-                for part in self._elf.iter_segments("PT_LOAD")
-            ]
-        except (ELFError, OSError, ValueError, struct.error) as error:
-            self._stream.close()
-            raise ElfError(str(error) or "not an ELF file") from error
-        except ElfError:
-            self._stream.close()
-            raise
-
-    def close(self) -> None:
-        self._stream.close()
+            self._headers = Headers(fd)
+            self._programs = self._headers.programs()
+            self._sections = self._headers.sections()
+        except OSError as error:
+            raise ElfError(str(error)) from error
+        self.segments = [
+            Segment(part.offset, part.address, part.file_bytes) for part in self._programs if part.kind == _PT_LOAD
+        ]
 
     def __enter__(self) -> ElfFile:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        """It holds nothing open."""
 
-    def build_id(self) -> str | None:
-        for segment in self._elf.iter_segments("PT_NOTE"):
-            for note in segment.iter_notes():
-                if note["n_type"] == "NT_GNU_BUILD_ID":
-                    return str(note["n_desc"])
-        return None
-
-    def functions(self) -> list[Symbol]:
+    def functions(self) -> Iterator[Symbol]:
         """Of both symbol tables; a name in both occurs twice."""
-        return [*self._functions(".symtab"), *self._functions(".dynsym")]
+        for table in self.symbol_tables():
+            for name, information, index, address, size in table.entries():
+                if is_function(information, index):
+                    yield Symbol(address, size, table.name(name).decode("utf-8", "replace"), information >> 4 == 0)
+
+    def symbol_tables(self) -> Iterator[RawSymbols]:
+        for name in (".symtab", ".dynsym"):
+            section = self._sections.get(name)
+            if section is not None:
+                yield RawSymbols(self._content(name), self._headers.section_content(section.link))
+
+    def debug_link(self) -> DebugLink | None:
+        """The file of debug information that was split off this one."""
+        link = self._content(".gnu_debuglink")
+        name, _, _ = link.partition(b"\0")
+        if not name or len(link) < 5:
+            return None
+        return DebugLink(name.decode("utf-8", "replace"), int.from_bytes(link[-4:], "little"))
+
+    def small_symbols(self) -> bytes:
+        """`.gnu_debugdata`, an ELF file of symbols that were stripped, as some distributions leave it; or nothing."""
+        packed = self._content(".gnu_debugdata")
+        if not packed:
+            return b""
+        unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_UNPACKING_BYTES)
+        try:
+            return unpacker.decompress(packed, _UNPACKED_BYTES)
+        except lzma.LZMAError as error:
+            raise ElfError(f".gnu_debugdata: {error}") from error
+
+    def has_lines(self) -> bool:
+        """Whether it tells of inlined functions and lines (DWARF)."""
+        return any(name in self._sections for name in (".debug_info", ".zdebug_info"))
+
+    def has_section(self, *names: str) -> bool:
+        """Whether it has any of them."""
+        return any(name in self._sections for name in names)
+
+    def section(self, name: str) -> Section | None:
+        found = self._sections.get(name)
+        return Section(found.address, self._content(name)) if found is not None else None
+
+    def linked_functions(self) -> dict[int, int]:
+        """Own functions that the file reaches through its table of linked ones, by the address of their slot there."""
+        symbols = RawSymbols(self._content(".dynsym"), b"")
+        own = {number: address for number, (_, _, index, address, _) in enumerate(symbols.entries()) if index}
+        address_by_slot: dict[int, int] = {}
+        for name in (".rela.plt", ".rela.dyn"):
+            raw = self._content(name)
+            for slot, information, _ in _RELOCATION.iter_unpack(raw[: len(raw) // 24 * 24]):
+                if information & 0xFFFFFFFF in (_JUMP_SLOT, _GLOBAL_DATA) and information >> 32 in own:
+                    address_by_slot[slot] = own[information >> 32]
+        return address_by_slot
+
+    def has_code_at(self, address: int) -> bool:
+        return any(
+            part.kind == _PT_LOAD and part.flags & _EXECUTABLE and 0 <= address - part.address < part.file_bytes
+            for part in self._programs
+        )
 
     def exported_functions(self) -> dict[str, Symbol]:
         """By name: the functions that others may call, and a whole executable's global ones."""
         return {symbol.name: symbol for symbol in self.functions() if not symbol.is_local}
 
     def spans(self) -> FunctionSpans:
-        for segment in self._elf.iter_segments("PT_GNU_EH_FRAME"):
-            return FunctionSpans(segment.data(), segment["p_vaddr"], self.code)
+        for part in self._programs:
+            if part.kind == _PT_GNU_EH_FRAME:
+                return FunctionSpans(content(self._fd, part.offset, part.file_bytes), part.address, self.code)
         return FunctionSpans(b"", 0, self.code)
 
-    def section(self, name: str) -> Section | None:
-        found = self._elf.get_section_by_name(name)
-        return Section(found["sh_addr"], found.data()) if found is not None else None
-
     def code(self, address: int, count: int) -> bytes:
-        self._stream.seek(self.file_offset(address))
-        return self._stream.read(count)
+        return content(self._fd, self.file_offset(address), count)
 
     def file_offset(self, address: int) -> int:
         for segment in self.segments:
@@ -117,13 +181,6 @@ class ElfFile:
                 return address - segment.address + segment.offset
         raise ElfError(f"no segment of the file holds address {address:#x}")
 
-    def _functions(self, section: str) -> Iterator[Symbol]:
-        table = self._elf.get_section_by_name(section)
-        if table is None or table["sh_type"] == "SHT_NOBITS":  # a file of debug information only
-            return
-        names = self._elf.get_section(table["sh_link"]).data()
-        raw = table.data()
-        for name, information, _, index, address, size in _SYMBOL.iter_unpack(raw[: len(raw) // 24 * 24]):
-            if information & 15 in (_FUNCTION, _INDIRECT_FUNCTION) and index != _UNDEFINED:
-                text = names[name : names.index(b"\0", name)].decode("utf-8", "replace")
-                yield Symbol(address, size, text, is_local=information >> 4 == 0)
+    def _content(self, name: str) -> bytes:
+        section = self._sections.get(name)
+        return content(self._fd, section.offset, section.size) if section is not None else b""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from webapp.flamegraph.quality import Quality, capture_quality
 from webapp.runs.functions import TOP, arranged
 from webapp.runs.models import Run, Snapshot
 from webapp.runs.runview import value_types_view
@@ -76,8 +77,14 @@ def page(run: Run, snapshots: list[Snapshot], view: Shown, stored: dict[str, Any
         "gone": " ".join(view.gone),
         "types": [_type_link(view, row) for row in view.snapshot.value_types],
         "snapshots": _snapshot_links(view, snapshots),
+        "quality": _quality(view.snapshot),
         "table": _table(view, stored) if stored else None,
     }
+
+
+def _quality(snapshot: Snapshot) -> Quality:
+    unit = unit_of(snapshot.value_types[0])
+    return capture_quality(snapshot.capture, skipped_lines=snapshot.skipped_lines, unit=unit)
 
 
 def _moment(run: Run, view: Shown) -> str:

@@ -14,7 +14,7 @@ from webapp.hosts.api import Text
 from webapp.hosts.auth import agent_auth, host_of
 from webapp.middleware import release_upload_slot
 from webapp.runs import states, uploads
-from webapp.runs.models import Run, State
+from webapp.runs.models import Estimate, EstimateState, Run, State
 
 router = Router(auth=agent_auth, tags=["agent"])
 
@@ -23,6 +23,7 @@ ATTEMPT = Field(min_length=8, max_length=32, pattern=r"^[A-Za-z0-9_-]+$", descri
 
 class NextOut(Schema):
     run: str | None
+    estimate: str | None
 
 
 class ClaimIn(Schema):
@@ -49,7 +50,7 @@ class ProgressOut(Schema):
 
 class FinishIn(Schema):
     attempt: str = ATTEMPT
-    outcome: Literal["done", "stopped", "target_exited", "failed", "cancelled"]
+    outcome: Literal["done", "stopped", "target_exited", "over_budget", "failed", "cancelled"]
     reason: Text = ""
     snapshots: int = Field(0, ge=0, le=protocol.MAX_SNAPSHOTS)
 
@@ -63,10 +64,15 @@ class SnapshotQuery(Schema):
     elapsed_s: float = Field(0.0, ge=0, le=1e6)
 
 
-@router.get("/agent/next", response=NextOut, summary="The oldest run that waits for this host")
-def next_run(request: HttpRequest) -> dict[str, Any]:
-    waiting = Run.objects.filter(host=host_of(request), state=State.QUEUED).order_by("created_at", "id")
-    return {"run": waiting.values_list("run_id", flat=True).first()}
+@router.get("/agent/next", response=NextOut, summary="The oldest run that waits for this host, and the estimate")
+def next_work(request: HttpRequest) -> dict[str, Any]:
+    host = host_of(request)
+    runs = Run.objects.filter(host=host, state=State.QUEUED).order_by("created_at", "id")
+    estimates = Estimate.objects.filter(host=host, state=EstimateState.QUEUED)
+    return {
+        "run": runs.values_list("run_id", flat=True).first(),
+        "estimate": estimates.values_list("estimate_id", flat=True).first(),
+    }
 
 
 @router.post("/agent/runs/{run_id}/claim", response=ClaimOut, summary="Take a run; of two that ask one gets it")

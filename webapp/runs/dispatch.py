@@ -10,7 +10,7 @@ from kombu.exceptions import OperationalError
 
 from tracer import protocol
 from webapp.celery import app
-from webapp.runs.models import Run
+from webapp.runs.models import Estimate, Run
 
 log = logging.getLogger(__name__)
 
@@ -20,6 +20,12 @@ NUDGE_EXPIRES_S = 60  # by then the agent has asked by itself, or the sweep has 
 def nudge_host(run: Run) -> None:
     """Tell the run's host, once the transaction is committed, that it waits."""
     transaction.on_commit(lambda: tell_host(run), robust=True)
+
+
+def nudge_estimate(estimate: Estimate) -> None:
+    """Tell the estimate's host, once the transaction is committed, that it waits."""
+    queue = protocol.host_queue(estimate.host.host_id)
+    transaction.on_commit(lambda: _send(protocol.TASK_RUN_READY, estimate.estimate_id, queue=queue), robust=True)
 
 
 def nudge_ingest(snapshot_pk: int) -> None:

@@ -11,6 +11,8 @@ from typing import Any
 from django.utils import timezone
 
 from tracer import protocol
+from tracer.profile.gaps import gaps_of
+from tracer.profile.grade import grade
 from tracer.profile.model import Profile, SkippedLine
 from tracer.profile.tree import CallTree
 from webapp.runs.models import Run
@@ -24,7 +26,7 @@ def of_snapshot(profile: Profile, tree: CallTree) -> dict[str, Any]:
     totals = [tree.total(column) for column in range(len(tree.value_types))]
     return {
         "format": profile.format,
-        "capture": _capture(profile.capture),
+        "capture": _judged(profile),
         "value_types": [
             asdict(known) | {"total": total} for known, total in zip(tree.value_types, totals, strict=True)
         ],
@@ -83,6 +85,14 @@ def _capture(capture: Mapping[str, object]) -> dict[str, Any]:
         return kept
     note = f"The capture header has {size:,} characters, the limit is {MAX_CAPTURE_CHARACTERS:,}; it was not kept."
     return {"notes": [note]}
+
+
+def _judged(profile: Profile) -> dict[str, Any]:
+    """With shares and grade found in the profile itself: what a file claims of them may be anything."""
+    capture = _capture(profile.capture)
+    gaps = gaps_of(profile, is_ours=_text(capture.get("collector")) in protocol.COLLECTORS)
+    capture |= {name: found for name, found in asdict(gaps).items() if found}
+    return capture | {"grade": grade(capture, skipped_lines=profile.skipped_lines).grade}
 
 
 def _skipped(line: SkippedLine) -> list[Any]:

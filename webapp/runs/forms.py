@@ -9,8 +9,10 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from tracer import protocol
-from tracer.block_options import BLOCK_OPTIONS, BadOption, check_block_options
-from tracer.perf_options import check_perf_options
+from tracer.block_options import BLOCK_OPTIONS, BadOption
+from tracer.perf_options import SOURCE
+from tracer.protocol import check_run_options
+from tracer.unwind_option import AUTO, UNWIND, UNWINDS
 from webapp.hosts.abilities import Ability, abilities_of, key_of
 from webapp.hosts.models import Host
 from webapp.runs.listing import BadFilter, parse_label
@@ -20,6 +22,8 @@ DEFAULT_DURATION = "60"
 SNAPSHOTS_BY_DEFAULT = 10  # enough to see a slope, and a tenth of the run lost at worst
 SHORTEST_INTERVAL_S = 1.0
 SOURCES = [("", "our own programs, or perf where there is no bcc"), ("perf", "perf")]
+RUN_OPTIONS = (*BLOCK_OPTIONS, UNWIND, "budget", "max_stacks", "max_blocks", SOURCE)  # that the form has fields for
+USUAL = ("", None, AUTO)  # what an option has that nobody chose
 MAX_LABELS, MAX_KEY, MAX_VALUE = 20, 60, 200
 
 
@@ -68,6 +72,10 @@ class NewRunForm(AboutForm):
     older_than = forms.CharField(required=False, max_length=20)
     min_size = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of bytes."})
     max_size = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of bytes."})
+    unwind = forms.ChoiceField(required=False, choices=[*UNWINDS.items()], initial=AUTO)
+    budget = forms.CharField(required=False, max_length=20)
+    max_stacks = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of stacks."})
+    max_blocks = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of blocks."})
 
     source = forms.ChoiceField(required=False, choices=SOURCES)
 
@@ -114,22 +122,25 @@ class NewRunForm(AboutForm):
 
     def _clean_options(self, data: dict[str, Any]) -> None:
         """Those that were filled in, as the run spec has them."""
-        data["options"] = {name: data[name] for name in BLOCK_OPTIONS if data.get(name) not in ("", None)}
-        ability = self._ability(data["collector"])
-        if data.get("source") or ability.is_by_perf_only:
-            data["options"]["source"] = "perf"
-            if not ability.is_able_by_perf:
-                self.add_error("source", f"{self.host.name} can’t do this by perf: {ability.why_not_by_perf}")
+        data["options"] = {name: data[name] for name in RUN_OPTIONS if data.get(name) not in USUAL}
+        self._clean_source(data)
         try:
-            check_block_options(data["collector"], data["options"])
-            check_perf_options(data["collector"], data["options"])
+            check_run_options(data["collector"], data["options"])
         except BadOption as error:
             self.add_error(error.name, f"This is {error.reason}.")
+
+    def _clean_source(self, data: dict[str, Any]) -> None:
+        """perf where nobody chose and only perf can."""
+        ability = self._ability(data["collector"])
+        if ability.is_by_perf_only:
+            data["options"].setdefault(SOURCE, "perf")
+        if SOURCE in data["options"] and not ability.is_able_by_perf:
+            self.add_error(SOURCE, f"{self.host.name} can’t do this by perf: {ability.why_not_by_perf}")
 
     @property
     def has_options(self) -> bool:
         """Whether more than the usual is asked for, or wrong: that must not be hidden."""
-        return any(self[name].value() not in ("", None) or self[name].errors for name in (*BLOCK_OPTIONS, "source"))
+        return any(self[name].value() not in USUAL or self[name].errors for name in RUN_OPTIONS)
 
     def _clean_times(self, data: dict[str, Any]) -> None:
         duration_s = self._duration_s(data)

@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
-from tracer import protocol
+from tracer import prices, protocol
 from webapp.hosts.models import Host
 from webapp.teams.models import ApiToken, Project, User, Viewer
 
@@ -18,7 +18,15 @@ _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"  # no letters that are read as othe
 
 
 def new_run_id() -> str:
-    return "r-" + "".join(secrets.choice(_ALPHABET) for _ in range(10))
+    return f"r-{_new_id()}"
+
+
+def new_estimate_id() -> str:
+    return f"e-{_new_id()}"
+
+
+def _new_id() -> str:
+    return "".join(secrets.choice(_ALPHABET) for _ in range(10))
 
 
 class State(models.TextChoices):
@@ -87,7 +95,7 @@ class Run(models.Model):
     upload_key = models.CharField(max_length=100, null=True)  # Idempotency-Key of an upload; its retries find this run
 
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
-    reason = models.CharField(max_length=500, default="")  # why failed or cancelled
+    reason = models.CharField(max_length=500, default="")  # why it failed, was cancelled, or ended before its time
     changed_at = models.DateTimeField(default=timezone.now)
 
     # recordings
@@ -241,6 +249,75 @@ class Payload(models.Model):
     def tag(self) -> str:
         """Part of the payload's address: another revision or other bytes have another address."""
         return f"{self.revision}-{self.content_hash}"
+
+
+class EstimateQuerySet(models.QuerySet["Estimate"]):
+    def visible_to(self, viewer: Viewer) -> EstimateQuerySet:
+        """Estimates of the viewer's projects."""
+        if isinstance(viewer, ApiToken):
+            return self.filter(project=viewer.project_id)
+        if not viewer.is_authenticated:
+            return self.none()
+        return self.filter(project__in=Project.objects.visible_to(viewer))
+
+    def unfinished(self) -> EstimateQuerySet:
+        return self.filter(state__in=UNESTIMATED)
+
+    def overdue(self, now: datetime) -> EstimateQuerySet:
+        """No agent took it in time, or the one that did is silent."""
+        return self.unfinished().filter(due_at__lt=now)
+
+
+class EstimateState(models.TextChoices):
+    QUEUED = "queued"
+    CLAIMED = "claimed"
+    READY = "ready"
+    FAILED = "failed"
+
+
+UNESTIMATED = [EstimateState.QUEUED, EstimateState.CLAIMED]
+
+
+class Estimate(models.Model):
+    """What recording a process would cost, asked of its host's agent; kept for a day."""
+
+    DUE_AFTER = timedelta(seconds=30)  # each for being taken and for being counted: an agent asks every few seconds
+
+    estimate_id = models.CharField(max_length=16, unique=True, default=new_estimate_id)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="estimates")
+    host = models.ForeignKey(Host, on_delete=models.CASCADE, related_name="estimates")
+    asked_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+    pid = models.IntegerField()
+    start_time = models.BigIntegerField(default=0)
+    command = models.CharField(max_length=300, default="")
+
+    state = models.CharField(max_length=10, choices=EstimateState.choices, default=EstimateState.QUEUED)
+    attempt = models.CharField(max_length=32, default="")  # the agent's claim: only its post is taken
+    due_at = models.DateTimeField()
+    reason = models.CharField(max_length=500, default="")  # why it failed
+    result = models.JSONField(default=dict)  # tracer.prices.Estimate.to_dict()
+
+    objects = EstimateQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            # Counting costs the host something, and two at once would count each other.
+            models.UniqueConstraint(fields=["host"], condition=Q(state__in=UNESTIMATED), name="one_estimate_a_host")
+        ]
+        indexes = [models.Index(fields=["created_at"], name="estimate_age")]
+
+    def __str__(self) -> str:
+        return self.estimate_id
+
+    @property
+    def is_waiting(self) -> bool:
+        return self.state in UNESTIMATED
+
+    @property
+    def found(self) -> prices.Estimate:
+        """Of a ready one."""
+        return prices.Estimate.from_dict(self.result)
 
 
 class Worker(models.Model):

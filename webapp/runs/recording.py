@@ -11,12 +11,19 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 
 from tracer import protocol
-from tracer.block_options import BLOCK_OPTIONS
+from tracer.limit_options import MAP_SIZES, map_bytes
 from webapp.hosts.abilities import abilities_of, key_of, processes_of
 from webapp.hosts.models import Host
 from webapp.runs import states
-from webapp.runs.forms import DEFAULT_DURATION, DURATIONS, SHORTEST_INTERVAL_S, NewRunForm, default_interval_s
-from webapp.runs.models import Run
+from webapp.runs.forms import (
+    DEFAULT_DURATION,
+    DURATIONS,
+    RUN_OPTIONS,
+    SHORTEST_INTERVAL_S,
+    NewRunForm,
+    default_interval_s,
+)
+from webapp.runs.models import Estimate, Run
 from webapp.teams.access import person, project_or_404, require
 from webapp.teams.models import Project, Role
 
@@ -61,8 +68,7 @@ def _form(request: HttpRequest, host: Host | None, old: Run | None) -> NewRunFor
 
 
 FROM_LINK = (
-    "process", "collector", "duration", "own_duration", "snapshot_every", "service", "deploy", "labels", "source",
-    *BLOCK_OPTIONS,
+    "process", "collector", "duration", "own_duration", "snapshot_every", "service", "deploy", "labels", *RUN_OPTIONS,
 )  # fmt: skip
 
 
@@ -92,7 +98,7 @@ def _as_before(old: Run, host: Host) -> dict[str, Any]:
         "service": old.service,
         "deploy": old.deploy,
         "labels": ", ".join(f"{key}={text}" for key, text in old.labels.items()),
-        **{name: value for name, value in old.spec.get("options", {}).items() if name in (*BLOCK_OPTIONS, "source")},
+        **{name: value for name, value in old.spec.get("options", {}).items() if name in RUN_OPTIONS},
     }
 
 
@@ -123,14 +129,28 @@ def _context(
     chosen = str(form["process"].value() or "")
     find = request.GET.get("find", "")
     values = {
-        name: str(form[name].value() or "") for name in ("collector", "duration", "own_duration", "snapshot_every")
+        name: str(form[name].value() or "")
+        for name in ("collector", "duration", "own_duration", "snapshot_every", *MAP_SIZES)
+        if name in form.fields
     }
     return context | {
         "chosen": chosen,
         "find": find,
         "processes": processes_of(host, text=find, chosen=chosen),
         "plan": plan_of(values | {"process": chosen}, host),
+        "estimate": _estimate(request, project),
     }
+
+
+MOST_DIGITS = 12  # of a size: longer ones are refused anyway, and Python takes its time to read them
+
+
+def _estimate(request: HttpRequest, project: Project) -> Estimate | None:
+    """The one that was asked for without script; with it, the page has it already."""
+    if "estimate" not in request.GET:
+        return None
+    asked = Estimate.objects.visible_to(request.user).filter(project=project, estimate_id=request.GET["estimate"])
+    return asked.select_related("host").first()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +161,7 @@ class Plan:
     duration_s: float
     snapshots: int
     every_s: float
+    map_bytes: int  # of the host's memory, while it lasts
     host: Host
 
 
@@ -151,7 +172,9 @@ def plan_of(values: dict[str, str], host: Host) -> Plan:
     duration_s = max(SHORTEST_INTERVAL_S, min(duration_s, float(protocol.MAX_DURATION_S)))
     every_s = min(_seconds(values.get("snapshot_every")) or default_interval_s(duration_s), duration_s)
     snapshots = max(1, -int(-duration_s // every_s))
-    return Plan(protocol.COLLECTORS.get(values.get("collector", "")), duration_s, snapshots, every_s, host)
+    collector = values.get("collector", "")
+    sizes: dict[str, int | str] = {name: size for name in MAP_SIZES if (size := _whole_number(values.get(name)))}
+    return Plan(protocol.COLLECTORS.get(collector), duration_s, snapshots, every_s, map_bytes(collector, sizes), host)
 
 
 def _seconds(text: str | None) -> float | None:
@@ -160,3 +183,7 @@ def _seconds(text: str | None) -> float | None:
     except ValueError:
         return None
     return seconds if 0 < seconds < float("inf") else None
+
+
+def _whole_number(text: str | None) -> int | None:
+    return int(text) if text and text.isdecimal() and len(text) < MOST_DIGITS else None

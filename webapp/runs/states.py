@@ -18,7 +18,7 @@ from webapp.runs import dispatch, notify
 from webapp.runs.models import ACTIVE, WITH_AGENT, Run, RunLabel, State
 from webapp.teams.models import Project, User
 
-Outcome = Literal["done", "stopped", "target_exited", "failed", "cancelled"]
+Outcome = Literal["done", "stopped", "target_exited", "over_budget", "failed", "cancelled"]
 
 REASON_CHARACTERS = 500
 # An agent that finished sends what it spooled within minutes; what has not come by then is not waited for.

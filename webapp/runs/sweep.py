@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import takewhile
 
-from webapp.runs import dispatch, states, uploads
+from webapp.runs import dispatch, estimates, states, uploads
 from webapp.runs.models import Run, Snapshot, State
 
 NUDGE_AGAIN_AFTER = timedelta(seconds=10)
@@ -22,18 +22,23 @@ class Swept:
     failed: list[str]
     settled: list[str]
     previews_deleted: list[str]
+    estimates_failed: int
     temporaries_deleted: int
 
     def __bool__(self) -> bool:
-        return bool(self.failed or self.settled or self.previews_deleted or self.temporaries_deleted)
+        return bool(
+            self.failed or self.settled or self.previews_deleted or self.estimates_failed or self.temporaries_deleted
+        )
 
 
 def sweep(now: datetime) -> Swept:
     """One round; every part may run twice, or beside another sweep, without harm."""
+    estimates.delete_old(now)
     return Swept(
         failed=states.fail_overdue(now),
         settled=states.settle_incomplete(now),
         previews_deleted=_delete_expired_previews(now),
+        estimates_failed=estimates.fail_overdue(now),
         temporaries_deleted=uploads.delete_old_temporaries(now),
     )
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from django.urls import path
 
-from webapp.runs import recording, upload_page, views
+from webapp.runs import estimate_page, recording, upload_page, views
 
 urlpatterns = [
     path("upload", upload_page.upload, name="upload"),
     path("p/<slug:project>/", views.project, name="project"),
     path("p/<slug:project>/record", recording.new_run, name="new_run"),
+    path("p/<slug:project>/estimates", estimate_page.ask_estimate, name="ask_estimate"),
+    path("p/<slug:project>/estimates/<str:estimate_id>", estimate_page.estimate, name="estimate"),
     path("p/<slug:project>/upload", upload_page.upload, name="project_upload"),
     path("runs/<str:run_id>/stop", views.run_stop, name="run_stop"),
     path("runs/<str:run_id>/save", views.run_save, name="run_save"),

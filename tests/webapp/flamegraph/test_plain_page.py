@@ -151,3 +151,32 @@ def test_it_costs_no_more_queries_for_a_link(
 
     with django_assert_num_queries(10):  # as the page itself
         client.get(f"/runs/{run.run_id}?t=allocated_bytes&s=1&sort=-total")
+
+
+def test_a_recording_that_ended_early_says_why(
+    claimed_run: Callable[..., Run], snapshot_of: Callable[..., Snapshot], source: Callable[..., str]
+) -> None:
+    run = claimed_run()
+    snapshot_of(run, 1)
+    Run.objects.filter(pk=run.pk).update(state="ready", reason="Its budget is 10 %: it was ended after 7 s.")
+
+    page = source(run)
+
+    assert "<h3>The recording ended early</h3><p>Its budget is 10 %: it was ended after 7 s.</p>" in page
+
+
+def test_the_capture_has_its_grade_figures_details_and_banner(
+    claimed_run: Callable[..., Run], snapshot_of: Callable[..., Snapshot], source: Callable[..., str]
+) -> None:
+    run = claimed_run()
+    capture = '{"collector": "malloc", "events": 9000, "lost": {"stack_map_full": 1000}, "allocator": "libc.so.6"}'
+    header = f"# memflame-folded 1\n# values: outstanding_bytes\n# capture: {capture}\n"
+    snapshot_of(run, 1, body=f"{header}main;keep 60\n[stack not recorded] 40\n".encode())
+
+    page = html.unescape(re.sub("<[^>]*>", "", source(run)))
+
+    assert "So far D, not reliable" in page
+    assert "lost 1,000 of 10,000 events" in page
+    assert "without a stack 40.0\xa0% of the value" in page
+    assert "Do not rely on it: 40.0\xa0% of the value has no stack" in page
+    assert "The allocator is libc.so.6." in page

@@ -55,9 +55,33 @@ def test_options_that_are_filled_in_are_those_of_the_run(
     assert Run.objects.get().spec["options"] == {"age_bands": "30s,5m", "older_than": "30s", "min_size": 64}
 
 
+def test_a_way_to_find_stacks_that_was_chosen_is_that_of_the_run(
+    story: Any, live_host: Host, as_user: Callable[[User], Client]
+) -> None:
+    for unwind in ("dwarf", "auto"):
+        as_user(story.bob).post(NEW_RUN, filled_in(live_host, unwind=unwind))
+
+    assert [run.spec["options"] for run in Run.objects.order_by("pk")] == [{"unwind": "dwarf"}, {}]
+
+
+def test_a_recording_has_the_limits_that_were_filled_in(
+    story: Any, live_host: Host, as_user: Callable[[User], Client]
+) -> None:
+    as_user(story.bob).post(NEW_RUN, filled_in(live_host, budget="2.5", max_stacks="65536", max_blocks=""))
+
+    assert Run.objects.get().spec["options"] == {"budget": "2.5", "max_stacks": 65536}
+
+
+def test_the_plan_says_how_much_memory_the_maps_take(story: Any, live_host: Host, get: Callable[..., Any]) -> None:
+    plan = get(story.bob, f"{NEW_RUN}?collector=malloc&max_blocks=4194304").one("aside", class_="price").text
+
+    assert "407.9\xa0MB of web-1’s memory are taken while it records" in plan
+
+
 def test_more_options_are_folded_away_until_one_is_used(story: Any, live_host: Host, get: Callable[..., Any]) -> None:
     assert "open" not in get(story.bob, NEW_RUN).one("details", class_="options").attributes
     assert "open" in get(story.bob, f"{NEW_RUN}?older_than=30s").one("details", class_="options").attributes
+    assert "open" in get(story.bob, f"{NEW_RUN}?unwind=fp").one("details", class_="options").attributes
 
 
 @pytest.mark.parametrize(
@@ -111,6 +135,15 @@ def test_it_takes_about_ten_snapshots_unless_told_otherwise(
             {"collector": "brk", "older_than": "30s"},
             "This is '30s', but brk has no blocks: leave it out",
         ),
+        (
+            {"collector": "brk", "unwind": "dwarf"},
+            "This is 'dwarf', but brk has no choice: leave it out, or use malloc.",
+        ),
+        ({"unwind": "lbr"}, "Select a valid choice."),
+        ({"budget": "much"}, "This is 'much', it must be a percentage of one core, or none."),
+        ({"budget": "0"}, "This is 0, it must be from 0.1 to 10,000 percent of one core, or none."),
+        ({"max_stacks": "1"}, "This is 1, it must be from 16 to 131,072."),
+        ({"max_stacks": "131072", "max_blocks": "4194304"}, "would take 542 MB of memory, the limit is 512 MB."),
         ({"service": "a\tb"}, "This holds a control character"),
         ({"service": "x" * 101}, "at most 100 characters"),
     ],
@@ -272,8 +305,13 @@ def test_record_again_asks_for_the_same_once_more(repeated: Callable[..., Any]) 
 
 
 def test_record_again_keeps_the_options(repeated: Callable[..., Any]) -> None:
-    page = repeated(collector="malloc", options={"older_than": "30s", "max_size": 512, "max_stacks": 64})
+    page = repeated(
+        collector="malloc", options={"older_than": "30s", "max_size": 512, "unwind": "fp", "max_stacks": 64}
+    )
 
+    assert [choice.attributes["value"] for choice in page.all("option") if "selected" in choice.attributes][-1:] == [
+        "fp"
+    ]
     filled = [page.one("input", name=name).attributes["value"] for name in ("older_than", "max_size", "min_size")]
     assert filled == ["30s", "512", ""]
 

@@ -94,10 +94,10 @@ def test_an_agent_that_asks_hears_of_its_oldest_run(agent: Any, other_agent: Any
     first, second = queued_run(), queued_run()
     Run.objects.filter(pk=first.pk).update(created_at=timezone.now() - timedelta(minutes=1))
 
-    assert agent.get("/agent/next").json() == {"run": first.run_id}
+    assert agent.get("/agent/next").json() == {"run": first.run_id, "estimate": None}
     states.request_stop(first, "cancel")
-    assert agent.get("/agent/next").json() == {"run": second.run_id}
-    assert other_agent.get("/agent/next").json() == {"run": None}
+    assert agent.get("/agent/next").json() == {"run": second.run_id, "estimate": None}
+    assert other_agent.get("/agent/next").json() == {"run": None, "estimate": None}
 
 
 @pytest.mark.django_db(transaction=True)

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from tracer import protocol
 from webapp.runs import states
-from webapp.runs.models import Run, State
+from webapp.runs.models import Run, Snapshot, State
 
 ATTEMPT = "attempt-0001"
 
@@ -146,6 +146,23 @@ def test_the_reason_of_an_agent_is_kept(agent: Any, claimed_run: Callable[..., R
     run.refresh_from_db()
     assert (run.state, run.reason) == (State.FAILED, "There is no process 4711.")
     assert run.ended_at is not None
+
+
+def test_a_recording_that_its_budget_ended_becomes_ready_and_says_why(
+    agent: Any, claimed_run: Callable[..., Run], snapshot_of: Callable[..., Snapshot]
+) -> None:
+    run = claimed_run()
+    snapshot_of(run, 1)
+    words = "Recording took 31 % of one core over 5 s, its budget is 10 %: it was ended after 7 s."
+
+    answer = agent.post(
+        f"/agent/runs/{run.run_id}/finish",
+        {"attempt": ATTEMPT, "outcome": "over_budget", "reason": words, "snapshots": 1},
+    )
+
+    run.refresh_from_db()
+    assert answer.status_code == 200
+    assert (run.state, run.reason) == (State.READY, words)
 
 
 def test_an_agent_that_is_silent_loses_its_run_within_its_lease(claimed_run: Callable[..., Run]) -> None:

@@ -14,6 +14,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from webapp.runs import estimates
 from webapp.runs.models import Run
 
 OUTSIDERS = ("charlie", "nobody", "other token", "other agent")
@@ -56,6 +57,12 @@ ROWS: dict[str, Row] = {
     "api/v1/agent/runs/<run_id>/claim": Row("/api/v1/agent/runs/{run}/claim", AGENT_ONLY, "POST", ATTEMPT, JSON),
     "api/v1/agent/runs/<run_id>/progress": Row("/api/v1/agent/runs/{run}/progress", AGENT_ONLY, "POST", ATTEMPT, JSON),
     "api/v1/agent/runs/<run_id>/finish": Row("/api/v1/agent/runs/{run}/finish", AGENT_ONLY, "POST", ATTEMPT, JSON),
+    "api/v1/agent/estimates/<estimate_id>/claim": Row(
+        "/api/v1/agent/estimates/{estimate}/claim", AGENT_ONLY, "POST", ATTEMPT, JSON
+    ),
+    "api/v1/agent/estimates/<estimate_id>/finish": Row(
+        "/api/v1/agent/estimates/{estimate}/finish", AGENT_ONLY, "POST", ATTEMPT, JSON
+    ),
     "api/v1/runs/<run_id>/snapshots/<int:seq>": Row(
         "/api/v1/runs/{run}/snapshots/9?attempt=attempt-0002", AGENT_ONLY, "PUT", b"main 1\n"
     ),
@@ -75,6 +82,10 @@ ROWS: dict[str, Row] = {
     "upload": Row("/upload", "200 302 302 302  200 200 200 302 302"),
     "p/<slug:project>/": Row("/p/search-api/", PAGE),
     "p/<slug:project>/record": Row("/p/search-api/record", MEMBER_PAGE),
+    "p/<slug:project>/estimates": Row(
+        "/p/search-api/estimates", MEMBER_PAGE.replace("200", "302"), "POST", b"host={host}&process=1-1", FORM
+    ),
+    "p/<slug:project>/estimates/<str:estimate_id>": Row("/p/search-api/estimates/{estimate}", PAGE),
     "p/<slug:project>/upload": Row("/p/search-api/upload", MEMBER_PAGE),
     "p/<slug:project>/compare": Row("/p/search-api/compare", PAGE),
     "runs/<str:run_id>": Row("/runs/{run}", PAGE),
@@ -116,14 +127,20 @@ def ask(
         "token": story.token, "other token": story.other_token, "agent": story.host_token,
         "other agent": story.other_host_token,
     }  # fmt: skip
+    estimate = estimates.ask(story.search, story.alice, host=story.host, process={"pid": 4711})
+    assert estimates.claim(estimate, "attempt-0001")
     diff = as_user(story.alice).get(f"/api/v1/compare/{run.run_id}/{run.run_id}").json()
 
     def asked(row: Row, who: str) -> HttpResponse:
         user = getattr(story, who, None) if who not in tokens else None
         client = as_user(user) if user else Client()
         headers = {"Authorization": f"Bearer {tokens[who]}"} if who in tokens else {}
-        path = row.path.format(run=run.run_id, host=story.host.host_id, tag=tag, diff_tag=diff.get("tag"))
-        return client.generic(row.method, path, row.body, content_type=row.content_type, headers=headers)
+        host = story.host.host_id
+        path = row.path.format(
+            run=run.run_id, host=host, tag=tag, diff_tag=diff.get("tag"), estimate=estimate.estimate_id
+        )  # fmt: skip
+        body = row.body.replace(b"{host}", host.encode())
+        return client.generic(row.method, path, body, content_type=row.content_type, headers=headers)
 
     return asked
 

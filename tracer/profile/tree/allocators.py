@@ -15,8 +15,10 @@ from tracer.profile.tree.calltree import CallTree
 from tracer.profile.tree.prune import prune
 
 PATTERN = (
-    r"^(__libc_|__GI_|__GI___|__|_int_)?(malloc|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign"
-    r"|valloc|pvalloc|mallocx|rallocx|mmap|mmap64|mremap|brk|sbrk)$"
+    r"^(__libc_|__GI_|__GI___|__|_int_|je_|_rjem_|mi_|tc_)?(malloc|calloc|realloc|reallocarray|memalign|aligned_alloc"
+    r"|posix_memalign|valloc|pvalloc|mallocx|rallocx|mmap|mmap64|mremap|brk|sbrk)$"
+    r"|^mi_(heap_)?(malloc|zalloc|calloc|mallocn|realloc|reallocn|rezalloc|recalloc)(_small|_aligned)?$"
+    r"|^(mi|tc)_new(array|_n)?(_aligned)?(_nothrow)?$|^tc_malloc_skip_new_handler$"
     r"|^(strdup|strndup|wcsdup|v?asprintf|getline|getdelim)$"
     r"|^(sysmalloc|__default_morecore|tcache_init|_mid_memalign)$"
     r"|^operator new(\[\])?($|\()|^_Zn[wa]m"

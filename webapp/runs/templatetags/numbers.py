@@ -11,6 +11,8 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from tracer.prices import MOST_SLOWDOWN
+
 register = template.Library()
 
 NBSP = "\u00a0"
@@ -79,6 +81,20 @@ def percent(share: float) -> str:
     if 0 < size < 0.05:
         return f"{_sign(share)}<{NBSP}0.1{NBSP}%"
     return f"{_sign(share)}{_tenths(size):,}{NBSP}%"
+
+
+@register.filter
+def slower(times: float | None) -> str:
+    """By how much work gets longer; None: there was none to compare with."""
+    if times is None:
+        return NOTHING
+    return f"over ×{NBSP}{MOST_SLOWDOWN:g}" if times >= MOST_SLOWDOWN else percent(times)
+
+
+@register.filter
+def rate(a_second: float) -> str:
+    """Events a second: whole ones, but what is rare keeps a decimal."""
+    return grouped(round(a_second, 1) if a_second < 10 else round(a_second))
 
 
 def whole_percent(share: float) -> str:

@@ -1,0 +1,181 @@
+"""File offsets of binaries to functions, files and lines: from the cache, or read by a process without rights."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from tracer.symbols.build_id import build_id_of, is_elf
+from tracer.symbols.debug_files import Open, debug_file_by_build_id, debug_file_by_link
+from tracer.symbols.elf import DebugLink
+from tracer.symbols.entry import has_lines
+from tracer.symbols.lines import Location
+from tracer.symbols.namer import Namer, NamerError
+from tracer.symbols.store import MAX_BYTES, NameStore, default_store
+
+# An agent that is asked to stop gives its recording 10 s for the last snapshot, names included.
+_SESSION_S = 8.0
+_MAKING_S = 5.0  # for the debug information of one file; with its symbols only it is fast
+_DEMANGLED_AT_ONCE = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """`fd` stays the caller's; `path` is as its process sees it, and `roots` are where its debug files may be."""
+
+    fd: int
+    path: str
+    roots: Sequence[Open] = ()
+
+
+class Symbolizer:
+    """For the length of a recording. `troubles` are files whose names are missing or poor, by path."""
+
+    def __init__(self, store: NameStore | None = None) -> None:
+        self.store = store if store is not None else default_store()
+        self.troubles: dict[str, str] = {}
+        self.unread_lines: set[str] = set()  # keys of binaries whose debug information took too long
+        self._text_by_name: dict[str, str] = {}
+
+    def session(self, binaries: Iterable[Binary] = ()) -> Session:
+        return Session(self, binaries)
+
+    def known(self, name: str) -> str | None:
+        return self._text_by_name.get(name)
+
+    def learn(self, names: Sequence[str], texts: Sequence[str]) -> None:
+        self._text_by_name.update(zip(names, texts, strict=True))
+
+
+class _Plan:
+    """Of one binary: what to hand to a namer. An entry is shared only by files of one owner: a build id is easily
+    copied, and who can write to a file must not name frames of other users' programs."""
+
+    def __init__(self, binary: Binary, store: NameStore, resources: ExitStack) -> None:
+        self.binary, self._resources = binary, resources
+        self.build_id = build_id_of(binary.fd)
+        self.debug = debug_file_by_build_id(self.build_id, binary.roots) if self.build_id else None
+        self._keep_open(self.debug)
+        owners = [f"{os.fstat(fd).st_uid}" for fd in (binary.fd, self.debug) if fd is not None]
+        self.key = f"{self.build_id}-{'-'.join(owners)}" if self.build_id else None
+        self.entry = store.open(self.key) if self.key else None
+        self._keep_open(self.entry)
+
+    @property
+    def parts(self) -> set[str]:
+        return {"lines"} if self.entry is None or has_lines(self.entry) else set()
+
+    def find(self, link: DebugLink) -> bool:
+        """Look for the file that the binary names; True if it is there."""
+        self.debug = debug_file_by_link(self.binary.path, link, self.build_id, self.binary.roots)
+        self._keep_open(self.debug)
+        return self.debug is not None
+
+    def _keep_open(self, fd: int | None) -> None:
+        if fd is not None:
+            self._resources.callback(os.close, fd)
+
+
+class Session:
+    """One process that reads, for the names of one snapshot. What it can't read in time stays without names."""
+
+    def __init__(self, symbolizer: Symbolizer, binaries: Iterable[Binary]) -> None:
+        self._symbolizer = symbolizer
+        self._resources = ExitStack()
+        self._plans = {binary.fd: _Plan(binary, symbolizer.store, self._resources) for binary in binaries}
+        self._namer = Namer(sorted({part for plan in self._plans.values() for part in plan.parts}))
+        self._deadline = time.monotonic() + _SESSION_S
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._namer.close()
+        self._resources.close()
+
+    def locations(self, binary: Binary, offsets: Sequence[int]) -> list[list[Location]]:
+        """For each offset the functions there, outermost first and mangled; none where nothing is known."""
+        if not is_elf(binary.fd):  # a font or JIT memory that is mapped executable
+            return [[] for _ in offsets]
+        plan = self._plans[binary.fd]
+        try:
+            found = self._loaded(plan, offsets) if plan.entry is not None else None
+            found = self._made(plan, offsets) if found is None else found
+            return [[Location(str(name), str(file), int(line)) for name, file, line in places] for places in found]
+        except (NamerError, ValueError, TypeError, KeyError) as error:
+            self._symbolizer.troubles[binary.path] = str(error)
+            return [[] for _ in offsets]
+
+    def jit_names(self, fd: int, addresses: Sequence[int]) -> dict[int, str]:
+        try:
+            answer, _ = self._ask({"do": "jit", "addresses": list(addresses)}, [fd])
+            return {int(address): str(name) for address, name in answer["names"].items()}
+        except (NamerError, ValueError, KeyError):
+            return {}
+
+    def demangled(self, names: Iterable[str]) -> dict[str, str]:
+        """Those that a process could not demangle in time, or died of, stay as they are."""
+        known, wanted = self._symbolizer, set(names)
+        left = sorted(name for name in wanted if name.startswith("_") and known.known(name) is None)
+        for start in range(0, len(left), _DEMANGLED_AT_ONCE):
+            some = left[start : start + _DEMANGLED_AT_ONCE]
+            try:
+                answer, _ = self._ask({"do": "demangle", "names": some})
+                known.learn(some, [str(text) for text in answer["names"]])
+            except (NamerError, ValueError, KeyError):
+                known.learn(some, some)
+        return {name: known.known(name) or name for name in wanted}
+
+    def _loaded(self, plan: _Plan, offsets: Sequence[int]) -> list[Any] | None:
+        """None if the entry is to be made again: it is damaged, or a debug file that was missing has come."""
+        assert plan.entry is not None
+        try:
+            answer, _ = self._ask({"do": "load", "offsets": list(offsets)}, [plan.entry], parts=plan.parts)
+        except NamerError:
+            return None
+        if answer["missing"] and plan.find(DebugLink(*answer["missing"])):
+            return None
+        return list(answer["locations"])
+
+    def _made(self, plan: _Plan, offsets: Sequence[int]) -> list[Any]:
+        key = plan.key or plan.binary.path
+        if key in self._symbolizer.unread_lines:
+            return self._made_once(plan, offsets, with_lines=False)
+        try:
+            return self._made_once(plan, offsets, with_lines=True)
+        except NamerError as error:
+            self._symbolizer.unread_lines.add(key)
+            self._symbolizer.troubles[plan.binary.path] = f"lines and inlined functions: {error}"
+            return self._made_once(plan, offsets, with_lines=False)
+
+    def _made_once(self, plan: _Plan, offsets: Sequence[int], *, with_lines: bool) -> list[Any]:
+        request = {"do": "make", "offsets": list(offsets), "lines": with_lines, "is_searched": plan.debug is not None}
+        answer, made = self._ask(request, self._files(plan), parts={"lines"}, within_s=_MAKING_S)
+        if "missing" in answer:
+            request["is_searched"] = True
+            plan.find(DebugLink(*answer["missing"]))
+            answer, made = self._ask(request, self._files(plan), parts={"lines"}, within_s=_MAKING_S)
+        for fd in made:
+            with open(fd, "rb") as entry:  # noqa: PTH123 - a descriptor
+                if with_lines and plan.key:
+                    self._symbolizer.store.keep(plan.key, os.pread(entry.fileno(), MAX_BYTES, 0))
+        return list(answer["locations"])
+
+    def _files(self, plan: _Plan) -> list[int]:
+        return [plan.binary.fd, plan.debug] if plan.debug is not None else [plan.binary.fd]
+
+    def _ask(
+        self, request: dict[str, Any], files: Sequence[int] = (), *, parts: Iterable[str] = (),
+        within_s: float = _SESSION_S,
+    ) -> tuple[Any, list[int]]:  # fmt: skip
+        left_s = self._deadline - time.monotonic()
+        if left_s <= 0:
+            raise NamerError("no time was left for it")
+        if not self._namer.is_alive or not set(parts) <= self._namer.parts:
+            self._namer.close()
+            self._namer = Namer(sorted(self._namer.parts | set(parts)))
+        return self._namer.ask(request, files, within_s=min(within_s, left_s))

@@ -1,0 +1,109 @@
+"""The process that reads foreign files for a recording: binaries, debug information, maps of JIT code, mangled names.
+
+It gets open files over the socket that is its standard input, and answers with names; it can reach nothing else.
+
+    {"do": "load", "offsets": [4416]}  + entry           {"locations": [[["main", "a.c", 7]]], "missing": null}
+    {"do": "make", "offsets": [4416], "lines": true, "is_searched": false}  + binary, perhaps its debug file
+                                                         {"locations": […]}  + entry
+    {"do": "jit", "addresses": [4919]}  + map            {"names": {"4919": "loadIndex"}}
+    {"do": "demangle", "names": ["_Z4loadv"]}            {"names": ["load()"]}
+
+`missing` is name and checksum of a debug file that the binary asks for: `make` answers it alone unless one was given,
+or is_searched says that there is none. An answer {"error": "…"} says why not.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import socket
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from tracer.symbols.confinement import confine
+from tracer.symbols.demangle import demangled
+from tracer.symbols.demangle import load as load_demanglers
+from tracer.symbols.entry import Entry, unpacked_entry
+from tracer.symbols.jit import names_in_map
+from tracer.symbols.lines import Location
+from tracer.symbols.lines import load as load_lines
+from tracer.symbols.making import made_entry, missing_debug_file
+from tracer.symbols.messages import Disconnected, receive, send
+
+Answer = tuple[dict[str, Any], list[int]]  # the files are closed once they are sent
+
+
+def main(parts: Sequence[str]) -> int:
+    """`parts` are libraries to load before there is no way to their files: `lines` for DWARF."""
+    connection = socket.socket(fileno=0)
+    _load(parts)
+    confine()
+    with suppress(Disconnected):
+        while True:
+            request, files = receive(connection)
+            answer, made = _answer(request, files)
+            send(connection, answer, made)
+            for fd in [*files, *made]:
+                os.close(fd)
+    return 0
+
+
+def _load(parts: Sequence[str]) -> None:
+    load_demanglers()
+    if "lines" in parts:
+        load_lines()
+
+
+def _answer(request: dict[str, Any], files: list[int]) -> Answer:
+    try:
+        return _ANSWERS[request["do"]](request, files)
+    except Exception as error:  # what a foreign file can make a parser raise has no end
+        return {"error": str(error) or type(error).__name__}, []
+
+
+def _load_entry(request: dict[str, Any], files: list[int]) -> Answer:
+    entry = _opened(files[0])
+    missing = [entry.missing.name, entry.missing.crc] if entry.missing is not None else None
+    return {"locations": _locations(entry, request["offsets"]), "missing": missing}, []
+
+
+def _make_entry(request: dict[str, Any], files: list[int]) -> Answer:
+    binary, debug = files[0], files[1] if len(files) > 1 else None
+    missing = None if debug is not None else missing_debug_file(binary)
+    if missing is not None and not request["is_searched"]:
+        return {"missing": [missing.name, missing.crc]}, []
+    content = made_entry(binary, debug, missing=missing, with_lines=request["lines"])
+    entry = os.memfd_create("entry")
+    with open(entry, "wb", closefd=False) as file:
+        file.write(content)
+    return {"locations": _locations(_opened(entry), request["offsets"])}, [entry]
+
+
+def _opened(fd: int) -> Entry:
+    return unpacked_entry(memoryview(mmap.mmap(fd, 0, prot=mmap.PROT_READ)))
+
+
+def _locations(entry: Entry, offsets: Sequence[int]) -> list[list[Location]]:
+    return [entry.locations(offset) for offset in offsets]
+
+
+def _jit_names(request: dict[str, Any], files: list[int]) -> Answer:
+    return {"names": {str(place): name for place, name in names_in_map(files[0], request["addresses"]).items()}}, []
+
+
+def _demangled_names(request: dict[str, Any], files: list[int]) -> Answer:
+    return {"names": [demangled(name) for name in request["names"]]}, []
+
+
+_ANSWERS: dict[str, Callable[[dict[str, Any], list[int]], Answer]] = {
+    "load": _load_entry,
+    "make": _make_entry,
+    "jit": _jit_names,
+    "demangle": _demangled_names,
+}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
