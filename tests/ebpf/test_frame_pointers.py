@@ -15,7 +15,7 @@ from tracer.protocol import RunSpec
 def chosen(workload, **options):
     """How the stacks of a program would be found, with its modules without frame pointers."""
     target = Target(workload.pid)
-    space = AddressSpace(target, SymbolCache())
+    space = AddressSpace(target)
     try:
         choice = chosen_unwind(RunSpec("", "malloc", workload.pid, options=options), space)
         return [use.module for use in modules_without_frame_pointers(space)], choice

@@ -63,7 +63,7 @@ def test_bands_add_up_to_what_is_outstanding_of_every_stack_while_the_program_al
         workload.await_done()
         snapshots.append(running.snapshot())
 
-    assert len(snapshots) > 2
+    assert len(snapshots) > 1  # the last one was taken when all was done
     for profile in snapshots:
         for _, (held, objects, allocated_bytes, allocated, *bands) in profile.rows():
             assert sum(bands) == held <= allocated_bytes
