@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tracer.symbols.cache import SymbolCache
 
 from tracer.collectors.unwind_choice import UnwindChoice, chosen_unwind
 from tracer.process.address_space import AddressSpace
