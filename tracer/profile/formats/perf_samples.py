@@ -53,7 +53,7 @@ class PerfText:
         """A header and nothing but frames after it; None for any other block."""
         first, _, body = block.partition(b"\n")
         header = header_of(first) if body else None
-        if header is None or (header.payload and frame_of(header.payload) is not None):
+        if header is None or _frame_in(header) is not None:
             return None
         leaf, _, callers = body.partition(b"\n")
         leaf_ids = self._ids_of(leaf)
@@ -100,7 +100,7 @@ class PerfText:
 
     def _begin(self, header: Header) -> None:
         self._open = header
-        frame = frame_of(header.payload) if header.payload else None
+        frame = _frame_in(header)
         if frame is not None:
             self._frames.append(self._ids(frame))
 
@@ -147,24 +147,30 @@ class PerfText:
             self._memo_bytes = 0
 
 
+def _frame_in(header: Header) -> Frame | None:
+    """The only one, of a sample on one line: its address stands where other events have arguments."""
+    payload = header.payload
+    return frame_of(payload) if payload and payload[:1] in b"0123456789abcdef" else None
+
+
 def _blocks(steps: Iterator[bytes], limits: Limits) -> Iterator[tuple[int, bytes, bool]]:
     """What stands between blank lines, with the number of its first line, and whether this is the end of it."""
     number, rest = 1, b""
     for step in _with_plain_ends(as_utf8(steps)):
         *blocks, rest = (rest + step).split(b"\n\n")
         for block in blocks:
-            _check(number, block, limits)
+            after = _checked(number, block, limits)
             yield number, block, True
-            number += block.count(b"\n") + 2
+            number = after + 1
         if len(rest) > _BLOCK_BYTES and (place := rest.rfind(b"\n")) >= 0:
-            _check(number, rest, limits)
+            after = _checked(number, rest[:place], limits)
             yield number, rest[:place], False
-            number += rest.count(b"\n", 0, place) + 1
-            rest = rest[place + 1 :]
+            number, rest = after, rest[place + 1 :]
         if len(rest) > limits.line_bytes:
-            _check(number, rest, limits)
-    _check(number, rest, limits)
-    yield number, rest.removesuffix(b"\n"), True
+            _checked(number, rest, limits)
+    rest = rest.removesuffix(b"\n")
+    _checked(number, rest, limits)
+    yield number, rest, True
 
 
 def _with_plain_ends(steps: Iterator[bytes]) -> Iterator[bytes]:
@@ -176,15 +182,17 @@ def _with_plain_ends(steps: Iterator[bytes]) -> Iterator[bytes]:
     yield held
 
 
-def _check(number: int, block: bytes, limits: Limits) -> None:
-    lines = block.count(b"\n") + number
-    if lines > limits.lines:
+def _checked(number: int, block: bytes, limits: Limits) -> int:
+    """The number of the line after it."""
+    after = number + block.count(b"\n") + 1
+    if after - 1 > limits.lines:
         raise LimitExceeded("number of lines", limit=limits.lines, value=limits.lines, line=limits.lines, at_least=True)
     if len(block) > limits.line_bytes:
         _check_lengths(number, block, limits.line_bytes)
     if b"\0" in block:
         line = number + block.count(b"\n", 0, block.index(b"\0"))
         raise MalformedProfile(f"line {line} holds a NUL byte: this is no text, or a damaged one")
+    return after
 
 
 def _check_lengths(number: int, block: bytes, limit: int) -> None:
