@@ -21,7 +21,7 @@ from tracer.protocol import RunSpec
 UPROBE_EVENTS = Path("/sys/kernel/tracing/uprobe_events")
 PAGE = 4096
 # `import bcc` fails, as on a host without it.
-RECORD_WITHOUT_BCC = """
+WITHOUT_BCC = """
 import sys
 sys.modules["bcc"] = None
 from tracer.commands import main
@@ -199,7 +199,7 @@ def test_the_command_line_records_by_perf_where_there_is_no_bcc(launch: Callable
     workload, out = launch("leaky"), tmp_path / "leaky.folded"
     arguments = ["record", "--pid", str(workload.pid), "--source", "perf", "--duration", "60", "--json", "-o", str(out)]
     recorder = subprocess.Popen(
-        [sys.executable, "-c", RECORD_WITHOUT_BCC, *arguments],
+        [sys.executable, "-c", WITHOUT_BCC, *arguments],
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -214,6 +214,16 @@ def test_the_command_line_records_by_perf_where_there_is_no_bcc(launch: Callable
     summary = json.loads(printed)
     assert summary["totals"] == {"requested_bytes": 23 * PAGE + 1009 * 32, "calls": 1032}
     assert "leak_cache;malloc 94208 23" in out.read_text()
+
+
+def test_a_host_without_bcc_is_told_of_perf(launch: Callable[..., Any]) -> None:
+    def said(*arguments: str) -> str:
+        done = subprocess.run([sys.executable, "-c", WITHOUT_BCC, *arguments], capture_output=True, text=True)
+        assert done.returncode == 1
+        return done.stdout + done.stderr
+
+    assert "malloc       by perf only (--source perf): bcc is missing" in said("doctor")
+    assert "perf can record here: --source perf" in said("record", "--pid", str(launch("leaky").pid))
 
 
 def test_a_target_that_exits_is_recorded_to_its_end(
