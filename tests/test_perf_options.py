@@ -17,6 +17,7 @@ from tracer.protocol import COLLECTORS, RunSpec, value_types_of
         ({"source": "perf", "older_than": "30s"}, "option older_than is '30s', but perf follows no blocks"),
         ({"source": "perf", "max_stacks": 16}, "option max_stacks is 16, but perf has no such option"),
         ({"source": "perf", "unwind": "lbr"}, "option unwind is 'lbr', there is auto, fp, dwarf"),
+        ({"source": "perf", "mode": "exact"}, "option mode is 'exact', but perf follows no blocks: mode calls is what"),
         ({"source": "perf", "perf_pages": 3}, "option perf_pages is 3, it must be a power of two from 1 to 16,384"),
         ({"perf_pages": 4}, "option perf_pages is 4, but the source is not perf"),
     ],
@@ -55,6 +56,11 @@ def test_callers_come_by_dwarf_where_the_calls_are_few() -> None:
         "page_faults": "fp",
     }
     assert unwind_by_perf("malloc", {"unwind": "dwarf"})[0] == "dwarf"
+
+
+def test_calls_is_the_mode_of_perf() -> None:
+    for mode in ("calls", "auto"):
+        check_perf_options("malloc", {"source": "perf", "mode": mode})
 
 
 def test_bcc_is_the_source_that_nobody_asked_for() -> None:

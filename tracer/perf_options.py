@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tracer.block_options import BLOCK_OPTIONS, BadOption
-from tracer.unwind_option import AUTO, DWARF, FRAME_POINTERS, UNWIND, unwind_of
+from tracer.mode_options import AUTO, CALLS, MODE, check_mode
+from tracer.unwind_option import DWARF, FRAME_POINTERS, UNWIND, unwind_of
 
 SOURCES = ("bcc", "perf")
 SOURCE = "source"
-PERF_OPTIONS = (SOURCE, UNWIND, "perf_pages")
+PERF_OPTIONS = (SOURCE, MODE, UNWIND, "perf_pages")
 DEFAULT_PERF_PAGES = {FRAME_POINTERS: 512, DWARF: 4096}  # of 4 kB, for each processor; an event takes 0.2 or 8 kB
 MAX_PERF_PAGES = 16_384
 
@@ -59,6 +60,9 @@ def check_perf_options(collector: str, options: Mapping[str, int | str]) -> None
         if name not in PERF_OPTIONS:
             raise BadOption(name, f"{value!r}, but perf has no such option, it has {', '.join(PERF_OPTIONS)}")
     unwind_of(options)
+    check_mode(collector, options)
+    if options.get(MODE, CALLS) not in (AUTO, CALLS):
+        raise BadOption(MODE, f"{options[MODE]!r}, but perf follows no blocks: mode {CALLS} is what it counts")
     pages = options.get("perf_pages", 1)
     if not isinstance(pages, int) or not 1 <= pages <= MAX_PERF_PAGES or pages & (pages - 1):
         raise BadOption("perf_pages", f"{pages!r}, it must be a power of two from 1 to {MAX_PERF_PAGES:,}")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from tracer.allocator_options import check_allocator_options
 from tracer.block_options import COLLECTOR as BLOCK_COLLECTOR
 from tracer.block_options import OLDEST_BAND, BlockOptions, age_of, age_words, check_block_options
 from tracer.limit_options import check_limits
+from tracer.mode_options import ModeOptions, check_mode
 from tracer.perf_options import check_perf_options, is_by_perf
 from tracer.profile.model import ValueType
 from tracer.unwind_option import check_unwind
@@ -41,15 +42,14 @@ _VALUE_TYPES: Mapping[str, tuple[ValueType, ...]] = {
         ValueType("major_faults", "faults", "flow", "Page faults that had to wait for a read"),
     ),
 }
-
-
-_OF_CALLS_ONLY = (
-    ValueType("requested_bytes", "bytes", "flow", "Bytes asked for while tracing, given back since or not"),
-    ValueType("calls", "calls", "flow", "Calls of functions that allocate"),
+_CALL_VALUE_TYPES = (
+    ValueType("requested_bytes", "bytes", "flow", "Bytes that allocator calls asked for while tracing"),
+    ValueType("calls", "calls", "flow", "Allocator calls while tracing"),
 )
+"""Of malloc in mode calls."""
 _BY_PERF: Mapping[str, tuple[ValueType, ...]] = {
     **_VALUE_TYPES,
-    "malloc": _OF_CALLS_ONLY,
+    "malloc": _CALL_VALUE_TYPES,
     "mmap": tuple(known for known in _VALUE_TYPES["mmap"] if known.kind == "flow"),
 }
 
@@ -108,7 +108,9 @@ COLLECTORS: Mapping[str, CollectorFacts] = {
 def value_type_named(name: str, collector: str | None = None) -> ValueType:
     """The value type of that name, of that collector if given; an unknown name is an import's own flow."""
     own = _VALUE_TYPES.get(collector or "")
-    tables = [own, *([_OF_CALLS_ONLY] if collector == BLOCK_COLLECTOR else [])] if own else list(_VALUE_TYPES.values())
+    tables = [own] if own is not None else list(_VALUE_TYPES.values())
+    if collector in (None, BLOCK_COLLECTOR):
+        tables.append(_CALL_VALUE_TYPES)
     for table in tables:
         for value_type in table:
             if value_type.name == name:
@@ -124,8 +126,16 @@ def value_types_of(collector: str, options: Mapping[str, int | str]) -> tuple[Va
         return _BY_PERF[collector]
     if collector != BLOCK_COLLECTOR:
         return own
+    mode = ModeOptions.of(options)
+    if mode.is_calls:
+        return _CALL_VALUE_TYPES
     names = [f"{_OUTSTANDING_BYTES.name}.{band}" for band in BlockOptions.of(options).band_names]
-    return (*own, *(value_type_named(name, collector) for name in names))
+    known = (*own, *(value_type_named(name, collector) for name in names))
+    return tuple(_estimated(value_type, mode) for value_type in known) if mode.is_sampled else known
+
+
+def _estimated(value_type: ValueType, mode: ModeOptions) -> ValueType:
+    return replace(value_type, meaning=f"{value_type.meaning}, {mode.words}")
 
 
 def age_band_named(name: str) -> ValueType | None:
@@ -179,6 +189,10 @@ CAPTURE_KEYS = (
     "probes",  # [{"module": …, "symbol": …, "offset": …, "kind": one of PROBE_KINDS}]
     "allocator",  # file name of the module whose malloc the program calls
     "allocators",  # file names of all modules that have one
+    "mode",  # of malloc: exact, sampled or calls
+    "mode_reason",  # a sentence: why, if that was chosen for the user
+    "sample_bytes",  # of mode sampled: one block is followed for each so many, on average
+    "counted",  # of mode sampled: {value type: number}, exact over all stacks
     "filters",  # {option: value}: options that leave blocks out, of BlockOptions.filters
     "shares",  # of the default value type, 0 to 1: profile/gaps.py
     "unresolved_by_module",  # {file: value of the default value type whose stacks pass through nameless places of it}
@@ -257,6 +271,7 @@ def check_run_options(collector: str, options: Mapping[str, int | str]) -> None:
     check_allocator_options(collector, options)
     check_limits(collector, options)
     check_unwind(collector, options)
+    check_mode(collector, options)
 
 
 MAX_DURATION_S = 3600

@@ -1,21 +1,21 @@
-// What a capture says of itself to a grade: how far a reader may trust the picture. tracer/profile/grade.py does the same;
-// tests/view/grades.json holds both to one meaning, docs/reading.md tells it to people.
+// What a capture says of itself to a grade: how far a reader may trust the picture. tracer/profile/grade.py does the
+// same; tests/view/grades.json holds both to one meaning, docs/reading.md tells it.
 
 /** Up to these shares the grade is A, B, C; above the last it is D. */
 const LIMITS = {
-  lost: [0, 0.001, 0.01], // of events
   without_stack: [0, 0.01, 0.1], // of the value
+  lost: [0, 0.001, 0.01], // of events
   unresolved: [0.05, 0.2, 0.5], // of the graph's area
   broken: [0.01, 0.1, 1], // of the value: callers are missing, what is there is right
   truncated: [0.01, 0.1, 1],
 };
 
 /**
- * {grade, findings: [{grade, cause, share}]}: A complete, B minor gaps, C weak, D not to be relied on, "" where the file does
- * not say; findings worst first. A claim of the wrong form is no claim: an upload writes its own capture.
+ * {grade, findings: [{grade, cause, share}]}: A complete, B minor gaps, C weak, D not to be relied on, "" where the file
+ * does not say; findings worst first. A claim of the wrong form is no claim: an upload writes its own capture.
  */
 export function gradeOf(capture, skippedLines = 0) {
-  const findings = findingsOf(capture, skippedLines).sort((a, b) => (a.grade < b.grade ? 1 : a.grade > b.grade ? -1 : 0));
+  const findings = findingsOf(capture, skippedLines).sort((a, b) => b.grade.localeCompare(a.grade));
   const worst = findings[0]?.grade ?? "A";
   // A file that does not say what it lost may be weak, but is never called complete.
   return { grade: tellsLosses(capture) || worst >= "C" ? worst : "", findings };
@@ -25,7 +25,8 @@ function findingsOf(capture, skippedLines) {
   const findings = sharesOf(capture)
     .map(([cause, share]) => ({ grade: gradeOfShare(share, LIMITS[cause]), cause, share }))
     .filter(({ grade }) => grade !== "A");
-  if (capture.collector === "malloc" && capture.events === 0) findings.push({ grade: "C", cause: "no_events", share: 0 });
+  if (capture.collector === "malloc" && capture.events === 0)
+    findings.push({ grade: "C", cause: "no_events", share: 0 });
   if (skippedLines > 0) findings.push({ grade: "C", cause: "skipped_lines", share: 0 });
   return findings;
 }
@@ -51,7 +52,8 @@ function unweighted({ frames, unresolved_frames: unresolved }) {
 }
 
 function lostShare(capture) {
-  const lost = Object.values(isRecord(capture.lost) ? capture.lost : {}).filter(isCount).reduce((sum, n) => sum + n, 0);
+  const counts = Object.values(isRecord(capture.lost) ? capture.lost : {}).filter(isCount);
+  const lost = counts.reduce((sum, count) => sum + count, 0);
   return lost > 0 ? lost / ((isCount(capture.events) ? capture.events : 0) + lost) : 0;
 }
 

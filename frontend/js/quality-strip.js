@@ -20,7 +20,7 @@ export function showQuality({ strip, details, warnings }, snapshot, run, heard) 
   strip.replaceChildren(first, ...quality.figures.map(figure), ...(heard ? [element("span", {}, heard)] : []));
   details.hidden = quality.notes.length === 0;
   details.querySelector("ul").replaceChildren(...quality.notes.map((text) => element("li", {}, text)));
-  warnings.replaceChildren(...[...quality.banners.map(banner), skipped(skippedLines(snapshot))].filter(Boolean));
+  warnings.replaceChildren(...[banner(quality.banner), skipped(skippedLines(snapshot))].filter(Boolean));
 }
 
 function figure([label, number, rest]) {
@@ -33,7 +33,7 @@ function figure([label, number, rest]) {
   );
 }
 
-const banner = ({ level, title, text }) => note(level, "i-warn", title, text);
+const banner = (words) => (words ? note(words.level, "i-warn", words.title, words.text) : null);
 
 function skipped(warning) {
   if (!warning) return null;

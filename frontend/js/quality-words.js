@@ -1,5 +1,5 @@
-// What is wrong with a capture, and how it was made, in sentences: the banners above a graph and the details below it.
-// webapp/flamegraph/quality.py writes the same for pages without script; tests/view/quality.json holds both to one text.
+// What is wrong with a capture, and how it was made, in sentences: the banner above a graph and the details below it.
+// webapp/flamegraph/quality.py writes the same without script; tests/view/quality.json holds both to one text.
 import { NBSP, formatCount, formatPercent, formatPlural, formatValue } from "./format.js";
 import { isCount } from "./grade.js";
 
@@ -23,16 +23,20 @@ export function lostOf(byCause = {}) {
   };
 }
 
-/** {level, title, text} of each finding that makes a capture weak or worse; lines of a file have a banner of their own. */
-export function bannersOf(findings, claims) {
-  return findings
-    .filter(({ grade, cause }) => grade >= "C" && cause in BANNERS)
-    .map(({ grade, cause, share }) => {
-      const [title, text] = BANNERS[cause](formatPercent(share), claims);
-      const isBad = grade === "D";
-      return { level: isBad ? "bad" : "warn", title: isBad ? `Do not rely on it: ${title}` : upper(title), text };
-    });
+/** {level, title, text} of what makes a capture weak or worse; null if nothing does. Skipped lines have their own. */
+export function bannerOf(findings, claims) {
+  const [worst, ...others] = findings.filter(({ grade, cause }) => grade >= "C" && cause in BANNERS);
+  if (!worst) return null;
+  const [title, text] = bannerWords(worst, claims);
+  const also = others.map((finding) => bannerWords(finding, claims)[0]).join("; ");
+  return {
+    level: worst.grade === "D" ? "bad" : "warn",
+    title: worst.grade === "D" ? `Do not rely on it: ${title}` : upper(title),
+    text: also ? `${text} Also: ${also}.` : text,
+  };
 }
+
+const bannerWords = ({ cause, share }, claims) => BANNERS[cause](formatPercent(share), claims);
 
 const STACKS_FULL =
   "There were more different stacks than the map holds: record again with more, by “Stacks to keep” or --max-stacks.";
@@ -54,7 +58,9 @@ const BANNERS = {
   ],
   unresolved: (percent, { modules }) => [
     `${percent} of the graph has no function name`,
-    `Code without symbols stands by its file and address${listed(modules)}. The values are complete; debug symbols of these files give the names.`,
+    modules.length
+      ? `Code without symbols stands by its file and address: ${modules.slice(0, NAMED_MODULES).join(", ")}. The values are complete; debug symbols of these files give the names.`
+      : "Not even the file of that code is known. The values are complete.",
   ],
   broken: (percent) => [
     `${percent} of the value lacks callers`,
@@ -80,7 +86,9 @@ export function notesOf(claims, unit) {
     ...unknownFreesWords(claims),
     ...moduleWords(claims, unit),
     ...overheadWords(claims),
-    ...(claims.allocator ? [`The allocator is ${claims.allocator}.`] : []),
+    ...(claims.mode_reason ? [claims.mode_reason] : []),
+    ...unwindWords(claims),
+    ...allocatorWords(claims),
     ...probeWords(claims),
     ...claims.notes,
   ];
@@ -117,11 +125,22 @@ function overheadWords({ overhead }) {
   ];
 }
 
+const UNWINDS = { fp: "frame pointers", dwarf: "the unwind tables of the mapped files" };
+
+function unwindWords({ unwind, unwind_reason: reason }) {
+  return [...(unwind in UNWINDS ? [`Stacks were found by ${UNWINDS[unwind]}.`] : []), ...(reason ? [reason] : [])];
+}
+
+function allocatorWords({ allocator, allocators }) {
+  if (!allocator) return [];
+  const others = allocators.filter((module) => module !== allocator);
+  return [`The allocator is ${allocator}${others.length ? `; there is one in ${others.join(", ")} too` : ""}.`];
+}
+
 function probeWords({ probes }) {
   if (!probes.length) return [];
   const symbols = probes.map(({ symbol }) => symbol).join(", ");
   return [`${formatPlural(probes.length, "probe was", "probes were")} placed: ${symbols}.`];
 }
 
-const listed = (modules) => (modules.length ? `: ${modules.slice(0, NAMED_MODULES).join(", ")}` : "");
 const upper = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);

@@ -1,14 +1,15 @@
 // Says how complete a capture was, from what the snapshot tells of its own making: a grade, figures, and notes to read.
 // webapp/flamegraph/quality.py does the same for pages without script.
-import { formatCount, formatPercent, formatPlural } from "./format.js";
+import { formatCount, formatPercent, formatPlural, formatValue } from "./format.js";
 import { gradeOf, isCount, isRecord } from "./grade.js";
-import { bannersOf, lostOf, notesOf } from "./quality-words.js";
+import { bannerOf, lostOf, notesOf } from "./quality-words.js";
 
 const LEVELS = { A: "ok", B: "ok", C: "weak", D: "bad", "": "unknown" };
 const WORDS = { A: "A, complete", B: "B, minor gaps", C: "C, weak", D: "D, not reliable", "": "not known" };
 
 /**
- * {level: "ok"|"weak"|"bad"|"unknown", words: [before, word], figures: [[label, number, rest]], notes: [sentence], banners: [{level, title, text}]}.
+ * {level: "ok"|"weak"|"bad"|"unknown", words: [before, word], figures: [[label, number, rest]], notes: [sentence],
+ * banner: {level, title, text}|null}.
  * `run` has the events and losses while recording, which are newer than the snapshot's, and the unit of the first value type.
  */
 export function captureQuality(snapshot, run = {}) {
@@ -19,7 +20,7 @@ export function captureQuality(snapshot, run = {}) {
     words: [run.isActive ? "So far" : "Capture", WORDS[grade]],
     figures: figuresOf(claims, snapshot),
     notes: notesOf(claims, run.value_types?.[0]?.unit ?? ""),
-    banners: bannersOf(findings, claims),
+    banner: bannerOf(findings, claims),
   };
 }
 
@@ -33,13 +34,14 @@ function claimsOf(snapshot) {
   const claimed = isRecord(snapshot?.capture) ? snapshot.capture : {};
   const claims = {
     notes: [claimed.notes ?? []].flat().filter((text) => typeof text === "string"),
+    allocators: [claimed.allocators ?? []].flat().filter((module) => typeof module === "string"),
     probes: [claimed.probes ?? []].flat().filter((probe) => typeof probe?.symbol === "string"),
   };
   for (const [key, of] of Object.entries(FORMS)) {
     const taken = of(claimed[key]);
     if (taken !== undefined) claims[key] = taken;
   }
-  claims.modules = Object.keys(claims.unresolved_by_module ?? {});
+  claims.modules = Object.keys(claims.unresolved_by_module ?? {}).filter((module) => module !== "[unknown]");
   return claims;
 }
 
@@ -51,11 +53,22 @@ const isAmount = (value) => typeof value === "number" && Number.isFinite(value) 
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value) && value >= 0;
 const countsOf = entriesOf((value) => isCount(value) && value > 0);
 const overheadOf = (value) =>
-  isRecord(value) ? { ...entriesOf(isNumber)(value), is_measured: value.is_measured === true, trap_ns: entriesOf(isAmount)(value.trap_ns) ?? {} } : undefined;
+  isRecord(value)
+    ? {
+        ...entriesOf(isNumber)(value),
+        is_measured: value.is_measured === true,
+        trap_ns: entriesOf(isAmount)(value.trap_ns) ?? {},
+      }
+    : undefined;
 
 const FORMS = {
   collector: word,
   allocator: word,
+  mode: word,
+  mode_reason: word,
+  unwind: word,
+  unwind_reason: word,
+  sample_bytes: count,
   events: count,
   truncated_stacks: count,
   broken_unwinds: count,
@@ -74,15 +87,17 @@ const FORMS = {
 function figuresOf(claims, snapshot) {
   const figures = [];
   const lost = lostOf(claims.lost).count;
-  if (claims.events !== undefined) figures.push(["lost", formatCount(lost), `of ${formatCount(claims.events + lost)} events`]);
+  if (claims.events !== undefined)
+    figures.push(["lost", formatCount(lost), `of ${formatCount(claims.events + lost)} events`]);
   if (claims.shares?.without_stack > 0)
     figures.push(["without a stack", formatPercent(claims.shares.without_stack), "of the value"]);
-  if (claims.truncated_stacks !== undefined) figures.push(["truncated", formatCount(claims.truncated_stacks), "stacks"]);
+  if (claims.truncated_stacks !== undefined)
+    figures.push(["truncated", formatCount(claims.truncated_stacks), "stacks"]);
   if (claims.broken_unwinds > 0) figures.push(["broken off", formatCount(claims.broken_unwinds), "stacks"]);
   figures.push(...namelessFigure(claims));
   if (claims.overhead?.share !== undefined)
     figures.push(["overhead", formatPercent(claims.overhead.share), "of one core"]);
-  if (claims.collector === "malloc") figures.push(["", "", `every allocation ${sizesOf(claims)}counted`]);
+  if (claims.collector === "malloc") figures.push(["", "", countedWords(claims)]);
   if (!figures.length && snapshot) figures.push(["", "", "the file does not say what was lost"]);
   if (snapshot?.skipped_lines) figures.push(["skipped", formatCount(snapshot.skipped_lines), "lines"]);
   return figures;
@@ -91,6 +106,12 @@ function figuresOf(claims, snapshot) {
 function namelessFigure({ shares = {}, frames, unresolved_frames: unresolved = 0 }) {
   if (shares.unresolved !== undefined) return [["without a name", formatPercent(shares.unresolved), "of the graph"]];
   return frames > 0 ? [["without a name", formatPercent(unresolved / frames), "of frames"]] : [];
+}
+
+function countedWords(claims) {
+  if (claims.mode === "sampled" && claims.sample_bytes)
+    return `sampled: one block ${sizesOf(claims)}for each ${formatValue(claims.sample_bytes, "bytes")}`;
+  return claims.mode === "calls" ? "calls only, frees are not seen" : `every allocation ${sizesOf(claims)}counted`;
 }
 
 const sizesOf = ({ filters = {} }) => (filters.min_size || "max_size" in filters ? "of the sizes asked for " : "");

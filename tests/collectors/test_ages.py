@@ -11,7 +11,7 @@ ONE, OTHER = 7, 8  # stacks
 
 def blocks(*rows: tuple[int, int, float]) -> bytes:
     """Of (bytes, stack, age in seconds)."""
-    return b"".join(BLOCK.pack(count, stack, int((NOW_S - age_s) * 1e9)) for count, stack, age_s in rows)
+    return b"".join(BLOCK.pack(count, stack, int((NOW_S - age_s) * 1e9), 1) for count, stack, age_s in rows)
 
 
 def live(raw: bytes, **options: int | str) -> dict[int, Live]:

@@ -60,3 +60,17 @@ def test_the_summary_tells_of_losses_and_cut_stacks():
     assert "7  events lost: the ring buffer was full" in text
     assert "2  stacks without their root: they had" in text
     assert "3  stacks without their root: unwinding broke off" in text
+
+
+def test_the_summary_ends_with_the_grade_and_what_the_recording_took():
+    profile = Profile(COLLECTORS["brk"].value_types)
+    profile.capture = {
+        "events": 93, "lost": {"ring_buffer_full": 7}, "shares": {"unresolved": 0.3}, "overhead": {"share": 0.0312},
+    }  # fmt: skip
+
+    lines = [line.strip().replace("\N{NO-BREAK SPACE}", " ") for line in summary_text(profile).splitlines()[-2:]]
+
+    assert lines == [
+        "D  grade of the capture, A to D: 7.0 % of events were lost; 30.0 % of the graph has no name",
+        "3.1 %  of one core was taken by the recording",
+    ]

@@ -89,7 +89,7 @@ def test_a_session_takes_snapshots_at_its_times_and_one_at_the_end(launch):
     notes = Notes(on_attached=workload.work)
 
     outcome = run_session(
-        RunSpec("r-test", "malloc", workload.pid, duration_s=1.0, snapshot_every_s=0.4), notes, lambda: False
+        RunSpec("r-test", "malloc", workload.pid, duration_s=2.5, snapshot_every_s=1.0), notes, lambda: False
     )
 
     assert outcome == Outcome("done", 3)

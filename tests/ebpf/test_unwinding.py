@@ -148,3 +148,21 @@ def test_the_caller_of_a_library_without_frame_pointers_is_there(launch, record,
     assert recorded.capture["unwind"] == "dwarf"
     assert recorded.capture["unwind_reason"] == "libkeeper.so keeps no frame pointers."
     assert recorded.tails("main") == {("use_library", "keep_in_library", "malloc")}
+
+
+def test_a_stack_larger_than_its_copy_is_whole_once_its_walk_was_judged(launch, recording_of):
+    workload = launch("wide-frameless")
+
+    with recording_of(workload, "malloc") as recording:
+        for _ in range(3):  # the first teaches the way, the second is judged, the third is whole
+            workload.work()
+            recording.wait(0.2)
+        profile = recording.snapshot()
+
+    served = ("serve", *["work_below"] * 8, "malloc")
+    objects = {stack: values[1] for stack, values in profile.rows()}
+    whole = [stack for stack in objects if "main" in stack]
+    assert [(*stack[:2], *stack[3:]) for stack in whole] == [(*ROOT, "main", *["serve_below"] * 25, *served)]
+    assert objects[whole[0]] >= 1
+    assert all(stack[0] == "[truncated]" for stack in objects if stack not in whole)
+    assert sum(objects.values()) == 3

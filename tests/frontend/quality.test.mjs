@@ -19,14 +19,14 @@ for (const { about, capture, skipped_lines: skipped, grade, findings } of casesO
     );
   });
 
-for (const { about, capture, skipped_lines: skipped, unit, level, word, figures, notes, banners } of casesOf("quality"))
+for (const { about, capture, skipped_lines: skipped, unit, level, word, figures, notes, banner } of casesOf("quality"))
   test(`the words on a capture: ${about}`, () => {
     const quality = captureQuality(snapshotOf(capture, { skipped_lines: skipped }), { value_types: [{ unit }] });
 
     assert.deepEqual([quality.level, quality.words], [level, ["Capture", word]]);
     assert.deepEqual(quality.figures, figures);
     assert.deepEqual(quality.notes, notes);
-    assert.deepEqual(quality.banners, banners);
+    assert.deepEqual(quality.banner, banner);
   });
 
 test("a snapshot that has not come is not called complete", () => {

@@ -136,6 +136,7 @@ def test_pitfall_29_a_library_loaded_after_the_first_look_has_names(space, names
     later = ctypes.cast(ctypes.CDLL(str(copy)).zlibVersion, ctypes.c_void_p).value
     before = texts(names, later)
     space.refresh()
+    names.resolve([later])
 
     assert before == ["[unknown]"]
     assert texts(names, later) == ["zlibVersion"]

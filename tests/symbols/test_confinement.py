@@ -65,3 +65,22 @@ def test_it_is_a_user_of_its_own(tried):
 
 def test_without_root_it_still_can_not_take_all_memory(tried):
     assert tried["outcome"]["take all memory"] == "MemoryError"
+
+
+REFUSED = """
+import ctypes, os
+from tracer.symbols.namer import Namer, NamerError
+
+ctypes.CDLL(None).prctl(24, 7, 0, 0, 0)  # PR_CAPBSET_DROP, CAP_SETUID: as in a hardened container
+try:
+    print(Namer(reads_lines=False).ask({"do": "demangle", "names": ["_Z1fv"]}, within_s=30))
+except NamerError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has rights to give up")
+def test_where_root_can_not_become_another_user_nothing_is_read_and_that_is_told():
+    done = subprocess.run([sys.executable, "-c", REFUSED], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "it is read without root's rights only, and they can't be given up here (CAP_SETUID)\n"

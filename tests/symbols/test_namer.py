@@ -15,7 +15,7 @@ from tracer.symbols.namer import Namer, NamerError
 
 @pytest.fixture
 def namer():
-    started = Namer([])
+    started = Namer(reads_lines=False)
     yield started
     started.close()
 
@@ -44,19 +44,22 @@ def test_one_that_dies_is_an_error(namer):
     assert not namer.is_alive
 
 
-def test_one_that_is_silent_for_too_long_is_ended(namer):
+def test_one_that_is_silent_for_too_long_is_ended_and_waiting_for_it_holds_nobody_up(namer):
     ask(namer)
     os.kill(namer.pid, signal.SIGSTOP)
 
+    done_meanwhile = []
     with pytest.raises(NamerError, match="no answer"):
-        ask(namer, within_s=0.1)
+        namer.ask({"do": "jit"}, within_s=0.2, meanwhile=lambda: done_meanwhile.append("events"))
+    assert len(done_meanwhile) > 1
     with pytest.raises(ProcessLookupError):
         os.kill(namer.pid, 0)
 
 
 def test_it_ends_with_the_one_that_started_it():
     """The socket closes: it waits for nobody."""
-    code = "from tracer.symbols.namer import Namer; import os; print(Namer([]).pid, flush=True); os._exit(0)"
+    started = "from tracer.symbols.namer import Namer; print(Namer(reads_lines=False).pid, flush=True)"
+    code = f"{started}; import os; os._exit(0)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     pid = int(done.stdout)
 

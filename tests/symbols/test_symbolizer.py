@@ -220,3 +220,18 @@ def test_names_that_no_demangler_ends_with_do_not_hold_up_the_others(store):
 
     with Symbolizer(store).session() as session:
         assert session.demangled([bomb, "_Z1fv", "main"]) == {bomb: bomb, "_Z1fv": "f()", "main": "main"}
+
+
+def test_a_name_of_megabytes_is_cut_and_costs_its_file_only(tmp_path, store):
+    path = tmp_path / "long"
+    name = "x" * 2_000_000
+    source = f'int outer(void) __asm__("{name}"); int outer(void) {{ return 1; }} int main() {{ return outer(); }}'
+    subprocess.run(["gcc", "-O1", "-x", "c", "-o", path, "-"], input=source, text=True, check=True)
+    with path.open("rb") as file:
+        binary = Binary(file.fileno(), "/srv/long")
+        elf = ElfFile(file.fileno())
+        offset = elf.file_offset(next(known.address for known in elf.functions() if known.name.startswith("xxx")))
+        with Symbolizer(store).session([binary]) as session:
+            found = session.locations(binary, [offset] * 1000)
+
+    assert {(place.name[:3], len(place.name)) for places in found for place in places} == {("xxx", 8192)}

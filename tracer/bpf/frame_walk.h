@@ -38,6 +38,7 @@ static __always_inline bool read_piece(struct piece *piece, u64 address) {
   return !bpf_probe_read_user(piece->bytes, FRAME_BYTES, (void *)address);
 }
 
+/* Where a walk begins. */
 struct walk {
   u32 function;
   u64 top;           /* as in struct stack */
@@ -53,8 +54,6 @@ static __always_inline u64 walked_key(struct walk *walk, struct stack *stack, st
   bool has_trampoline = false;
   u32 frames = 1;
   stack->frames[0] = walk->first;
-  piece->last = 0;
-  piece->begin = at + 1; /* nothing is held yet */
   for (u32 i = 1; i < MAX_FRAMES; i++) {
     if (at < LOWEST_ADDRESS || (at - piece->begin > piece->last && !read_piece(piece, at)))
       break;
@@ -74,18 +73,29 @@ static __always_inline u64 walked_key(struct walk *walk, struct stack *stack, st
   return has_trampoline ? 0 : key ? key : 1;
 }
 
-/* Key of a stack, which is in `stack` then; 0 if it failed. */
-static __always_inline u64 user_stack_key(
-    void *context, struct walk *walk, struct stack *stack, struct piece *piece) {
-  u64 thread = bpf_get_current_pid_tgid();
-  piece->thread = thread;
-  u64 key = walked_key(walk, stack, piece);
-  if (!key)
-    return kernel_walk_key(context, stack, walk->function, walk->top);
-  if (piece->thread == thread)
-    return key;
-  u32 error = 16; /* EBUSY */
+/* This processor's piece, for a walk that begins at an address: it is read from there. */
+static __always_inline struct piece *piece_at(u64 address) {
+  u32 first = 0;
+  struct piece *piece = pieces.lookup(&first);
+  if (!piece)
+    return 0;
+  piece->thread = bpf_get_current_pid_tgid();
+  return read_piece(piece, address) ? piece : 0;
+}
+
+static __always_inline u64 failed_stack(u32 error) {
   count(COUNT_FAILED_STACK);
   failures.atomic_increment(error);
   return 0;
+}
+
+/* Key of a stack, which is in `stack` then; 0 if it failed. */
+static __always_inline u64 user_stack_key(void *context, struct walk *walk, struct stack *stack) {
+  struct piece *piece = piece_at(walk->sp);
+  if (!piece)
+    return failed_stack(14 /* EFAULT */);
+  u64 key = walked_key(walk, stack, piece);
+  if (!key)
+    return kernel_walk_key(context, stack, walk->function, walk->top);
+  return piece->thread == bpf_get_current_pid_tgid() ? key : failed_stack(16 /* EBUSY */);
 }

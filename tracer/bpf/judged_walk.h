@@ -5,7 +5,7 @@
  * tells where this code keeps the return address and the caller's frame pointer, and the next walk steps there.
  * tracer/collectors/judged_walks.py is the other side. Copies are sent within a budget.
  *
- * Defines: COPIES_A_SECOND, MAX_STACKS, and those of stacks.h.
+ * Defines: COPIES_A_SECOND, MAX_STACKS, and those of frame_walk.h.
  */
 #define SECOND_NS 1000000000ULL
 
@@ -64,16 +64,31 @@ static __always_inline u64 top_of_stack(u64 sp) {
   return follows_call(top) ? top : 0;
 }
 
-/* The frames of a stack that has a key begun; gives its key. */
-static __always_inline u64 walk(struct stack *stack, u64 key, struct place place) {
+/* A frame pointer and the return address behind it. */
+static __always_inline bool read_frame(struct piece *piece, u64 address, u64 *frame) {
+  u64 offset = address - piece->begin;
+  if (offset > piece->last) {
+    offset = 0;
+    if (!read_piece(piece, address))
+      return false;
+  }
+  if (offset > PIECE_BYTES - FRAME_BYTES)
+    return false; /* never: the verifier must see it */
+  frame[0] = *(u64 *)(piece->bytes + offset);
+  frame[1] = *(u64 *)(piece->bytes + offset + sizeof(u64));
+  return frame[1] != 0;
+}
+
+/* The frames of a stack that has a key begun; gives its key. `piece` is read. */
+static __always_inline u64 walk(struct stack *stack, struct piece *piece, u64 key, struct place place) {
   u32 frames = 1;
   stack->frames[0] = place.address;
   key = mixed(key, place.address);
   for (u32 i = 1; i < MAX_FRAMES; i++) {
     struct step *step = steps.lookup(&place.address);
     u64 at = step ? place.sp + step->return_address : place.bp + 8;
-    u64 frame[2] = {}; /* the caller's frame pointer and the return address, side by side if there is a frame */
-    if (at < place.sp || bpf_probe_read_user(frame, sizeof(frame), (void *)(at - 8)) || !frame[1])
+    u64 frame[2] = {};
+    if (at < place.sp || !read_frame(piece, at - 8, frame))
       break;
     if (!step)
       place.bp = frame[0];

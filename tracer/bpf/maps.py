@@ -28,6 +28,7 @@ class Map:
         return syscalls.lookup(self.fd, key, self.value_bytes)
 
     def update(self, key: bytes, value: bytes) -> None:
+        """Of a per-processor array: with the values of all of them, one behind the other."""
         syscalls.update(self.fd, key, value)
 
     def delete(self, key: bytes) -> None:
@@ -78,8 +79,12 @@ def processor_sums(table: Map, key: bytes) -> tuple[int, ...]:
 def summed(value: bytes) -> tuple[int, ...]:
     """The u64 fields of a value that each processor has of its own, each summed over them."""
     words = struct.unpack(f"={len(value) // 8}Q", value)
-    width = len(words) // len(processors(_ALL))
+    width = len(words) // len(processors_possible())
     return tuple(sum(words[field::width]) for field in range(width))
+
+
+def processors_possible() -> list[int]:
+    return processors(_ALL)
 
 
 def online_processors() -> list[int]:

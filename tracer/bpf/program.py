@@ -133,18 +133,24 @@ class Program:
     # --- probes
 
     def attach_uprobes(
-        self, function: str, path: str, points: Sequence[tuple[int, int]], *, pid: int, kind: ProbeKind
-    ) -> list[int]:
+        self, function: str, path: str, points: Sequence[tuple[int, int]], *, pid: int, kind: ProbeKind,
+        is_session: bool = False,
+    ) -> list[int]:  # fmt: skip
         """Attach to instructions of one kind given as (file offset, cookie), or where a function returns; all or none.
+
+        A session has both, in one function.
 
         Gives the descriptors, for `detach`. OSError EINVAL: an instruction can't be probed, or another tool holds it
         with another reference counter.
         """
         if not self._multi_links:
             return self._attach_each(function, path, points, pid=pid, kind=kind)
-        program = self._program_of(function, kind, _PROGRAM_KPROBE, syscalls.ATTACH_UPROBE_MULTI)
+        attach_type = syscalls.ATTACH_UPROBE_SESSION if is_session else syscalls.ATTACH_UPROBE_MULTI
+        program = self._program_of(function, kind, _PROGRAM_KPROBE, attach_type)
         offsets, cookies = zip(*points, strict=True)
-        link = syscalls.link_uprobes(program, path, offsets, cookies, pid=pid, is_return=kind == "return")
+        link = syscalls.link_uprobes(
+            program, path, offsets, cookies, pid=pid, is_return=kind == "return", attach_type=attach_type
+        )
         return self._own_links([link])
 
     def _attach_each(
@@ -230,6 +236,11 @@ class Program:
 def has_multi_links(release: str = platform.release()) -> bool:
     """Whether this kernel takes many uprobes in one link."""
     return kernel_version(release) >= (6, 6, 0)
+
+
+def has_session_links(release: str = platform.release()) -> bool:
+    """Whether one link of this kernel can have entries and returns, and let a return alone."""
+    return kernel_version(release) >= (6, 13, 0)
 
 
 def kernel_version(release: str = platform.release()) -> tuple[int, int, int]:

@@ -17,7 +17,7 @@ _MAP_LOOKUP, _MAP_UPDATE, _MAP_DELETE, _PROG_LOAD, _LINK_CREATE, _MAP_LOOKUP_BAT
 _PROG_NEXT_ID, _OBJECT_INFO, _LINK_NEXT_ID, _ENABLE_STATS = 11, 15, 31, 32
 _PROG_TYPE_KPROBE = 2
 _ATTACH_PERF_EVENT = 41
-ATTACH_UPROBE_MULTI = 48
+ATTACH_UPROBE_MULTI, ATTACH_UPROBE_SESSION = 48, 57
 _PERF_ATTR_BYTES = 112  # PERF_ATTR_SIZE_VER5
 _PERF_TYPE_SOFTWARE = 1
 _PERF_SET_BPF, _PERF_ENABLE = 0x40042408, 0x2400
@@ -110,8 +110,9 @@ def load_trivial_program(attach_type: int = 0) -> int:
 
 
 def link_uprobes(
-    program_fd: int, path: str, offsets: Sequence[int], cookies: Sequence[int], *, pid: int, is_return: bool
-) -> int:
+    program_fd: int, path: str, offsets: Sequence[int], cookies: Sequence[int], *, pid: int, is_return: bool,
+    attach_type: int = ATTACH_UPROBE_MULTI,
+) -> int:  # fmt: skip
     """One link for many probes of one file (Linux 6.6): it goes away in one grace period instead of one a probe."""
     count = len(offsets)
     name = ctypes.create_string_buffer(os.fsencode(path))
@@ -120,7 +121,7 @@ def link_uprobes(
     flags = _RETURN_FLAG if is_return else 0
     return _bpf(
         _LINK_CREATE,
-        _attributes("=IIIIQQQQIII", program_fd, 0, ATTACH_UPROBE_MULTI, 0, *addresses, count, flags, pid),
+        _attributes("=IIIIQQQQIII", program_fd, 0, attach_type, 0, *addresses, count, flags, pid),
     )
 
 

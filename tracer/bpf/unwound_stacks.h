@@ -14,6 +14,7 @@
 
 /* tracer/collectors/unwound_stacks.py reads these two. */
 struct copy {
+  u64 thread; /* whose it is, as in struct piece */
   u64 key;
   u64 walk;
   u64 stack_bytes;
@@ -65,54 +66,58 @@ static __always_inline bool send_copy(struct copy *copy) {
   return !copies.ringbuf_output(copy, sizeof(*copy) - STACK_BYTES + bytes, 0);
 }
 
-/* Once a walk until it is judged, and once a stack. */
-static __always_inline bool send_unjudged(struct copy *copy, bool is_judged, bool is_known) {
+/* Once a walk until it is judged, and once a stack. Another thread that came in between has left its own copy: nothing
+ * has the key then, so that the next one of it is sent. */
+static __always_inline bool send_unjudged(struct copy *copy, u64 thread, bool is_known) {
   struct verdict sent = {.copies = 1};
-  bool is_first = !is_judged && !verdicts.insert(&copy->walk, &sent);
+  u64 walk = copy->walk;
+  bool is_first = !verdicts.insert(&walk, &sent);
   if (is_known && !is_first)
     return false;
-  if (is_within_budget() && send_copy(copy))
+  if (copy->thread == thread && is_within_budget() && send_copy(copy) && copy->thread == thread)
     return true;
   if (is_first)
-    verdicts.delete(&copy->walk);
+    verdicts.delete(&walk);
   return false;
 }
 
-static __always_inline u64 copied_key(struct copy *copy, struct pt_regs *context, struct place place, u32 function) {
-  struct innermost call = {.address = place.address, .function = function};
-  u64 innermost = mixed(mixed(0, function), place.address);
+static __always_inline u64 copied_key(struct copy *copy, u64 thread, struct pt_regs *context, struct place place) {
+  struct innermost call = {.address = place.address, .function = copy->walked.function};
+  u64 innermost = mixed(mixed(0, call.function), place.address), walk = copy->walk;
   copy_registers(copy->registers, context);
   copy->registers[6] = place.bp;
   copy->registers[7] = place.sp;
   copy->registers[16] = place.address;
   copy->stack_bytes = copy_stack(copy->stack, place.sp);
-  copy->key = mixed(innermost, content_key(copy, place.sp));
-  bool is_judged = verdicts.lookup(&copy->walk) != NULL;
-  bool is_known = innermost_calls.lookup(&copy->key) != NULL;
-  if (is_known && is_judged)
-    return copy->key;
-  bool is_sent = send_unjudged(copy, is_judged, is_known);
-  if (is_known)
-    return copy->key;
+  u64 key = mixed(innermost, content_key(copy, place.sp));
+  copy->key = key;
+  bool is_known = innermost_calls.lookup(&key) != NULL;
+  if (send_unjudged(copy, thread, is_known) || (is_known && copy->thread == thread))
+    walk = key;
   /* Of what is not sent, the walk may be judged later. */
-  u64 key = is_sent ? copy->key : copy->walk;
-  if (has_innermost(key, &call))
-    return key;
+  if (has_innermost(walk, &call))
+    return walk;
   if (has_innermost(innermost, &call))
     return innermost;
   count(COUNT_STACK_MAP_FULL);
   return 0;
 }
 
-/* Key of the stack below a place, which the context's other registers belong to. */
-static __always_inline u64 unwound_key(struct pt_regs *context, struct place place, u32 function) {
+/* Key of the stack that a walk begins in; the context has its other registers. */
+static __always_inline u64 unwound_key(struct pt_regs *context, struct walk *from, struct piece *piece) {
   u32 first = 0;
+  u64 thread = bpf_get_current_pid_tgid();
+  struct place place = {.address = from->top ? from->top : from->first, .sp = from->sp, .bp = from->frame_pointer};
   struct copy *copy = copy_buffer.lookup(&first);
-  if (!copy)
-    return 0;
-  copy->walk = walk(&copy->walked, begin_stack(&copy->walked, function, 0), place);
-  struct verdict *verdict = verdicts.lookup(&copy->walk);
+  if (!copy || !piece)
+    return failed_stack(14 /* EFAULT */);
+  copy->thread = thread;
+  u64 key = walk(&copy->walked, piece, begin_stack(&copy->walked, from->function, 0), place);
+  if (copy->thread != thread)
+    return failed_stack(16 /* EBUSY */);
+  struct verdict *verdict = verdicts.lookup(&key);
   if (verdict && verdict->is_right)
-    return copy->walk;
-  return copied_key(copy, context, place, function);
+    return key;
+  copy->walk = key;
+  return copied_key(copy, thread, context, place);
 }

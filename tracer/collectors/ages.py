@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tracer.block_options import BlockOptions
 
-BLOCK = struct.Struct("=3Q")  # struct block of malloc.c: bytes, stack, time of birth in ns
+BLOCK = struct.Struct("=4Q")  # struct block of malloc.c: bytes, stack, time of birth in ns, objects
 
 _ANY_TIME = 1 << 64  # blocks can be born while they are read: after now
 
@@ -29,11 +29,11 @@ def live_by_stack(blocks: bytes | memoryview, options: BlockOptions, now_ns: int
     ends_ns = sorted(now_ns - 10**9 * bound_s for bound_s in options.age_bounds_s)
     youngest = len(ends_ns)
     rows: defaultdict[int, list[int]] = defaultdict(lambda: [0] * (youngest + 2))
-    for count, stack, born_ns in BLOCK.iter_unpack(blocks):
+    for count, stack, born_ns, objects in BLOCK.iter_unpack(blocks):
         if born_ns <= born_until_ns:
             row = rows[stack]
             row[youngest - bisect_left(ends_ns, born_ns)] += count
-            row[-1] += 1
+            row[-1] += objects
     return {stack: _live(row, has_bands=youngest > 0) for stack, row in rows.items()}
 
 

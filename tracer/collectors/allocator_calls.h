@@ -7,7 +7,8 @@
  * strdup, getline and their like use the frame pointer for a length when they call malloc. Their entry notes the caller
  * and the frame pointer, and what they allocate gets the stack from there.
  *
- * Defines: IN_WRAPPER(address), HAS_OPERATOR_NEW, LAST_POSITION, MAX_CALLS, and those of target.h and frame_walk.h.
+ * Defines: IN_WRAPPER(address), HAS_OPERATOR_NEW, LAST_POSITION, SAMPLED, MAX_CALLS, and those of target.h
+ * and frame_walk.h, and if SAMPLED of sampling.h.
  */
 
 /* What the probe's cookie says of a function, low byte first: its number, then the position of each argument that
@@ -77,10 +78,15 @@ static __always_inline u64 return_address(struct pt_regs *context) { return word
 int on_enter_wrapper(struct pt_regs *context) {
   if (!is_recorded())
     return 0;
+  u64 thread = bpf_get_current_pid_tgid(), cookie = bpf_get_attach_cookie(context);
+#if SAMPLED
+  /* If its malloc comes to be chosen all the same, as the thread moved to another processor, its caller is as without this. */
+  if (SIZE_ARGUMENT(cookie) && !is_due(argument(context, SIZE_ARGUMENT(cookie))))
+    return 0;
+#endif
   u64 caller = return_address(context);
   if (IN_WRAPPER(caller))
     return 0; /* one form calls another; the outer one is what the program wrote */
-  u64 thread = bpf_get_current_pid_tgid(), cookie = bpf_get_attach_cookie(context);
   struct wrapper *last = wrappers.lookup(&thread);
   /* One form jumps to another: new[] to new. A call site always calls the same form, so this is no later call. */
   if (last && last->sp == context->sp && last->return_address == caller && last->symbol != SYMBOL(cookie))
@@ -102,8 +108,26 @@ static __always_inline struct wrapper *wrapper_of(u64 caller, u64 sp, u32 symbol
     return 0;
   u64 thread = bpf_get_current_pid_tgid();
   struct wrapper *outer = wrappers.lookup(&thread);
+#if SAMPLED
+  if (outer && word_at(outer->sp) != outer->return_address)
+    return 0; /* an earlier one */
+#endif
   if (!outer || is_inside)
     return outer;
   bool is_jump = outer->sp == sp && outer->return_address == caller && outer->symbol != symbol;
   return is_jump && outer->has_bytes ? outer : 0;
+}
+
+/* The walk from where a wrapper was called. Inside of operator new, which keeps the frame pointer or has a frame, the walk
+ * along frame pointers begins where it is; inside of strdup the register has something else. */
+static __always_inline void begin_at_wrapper(struct walk *walk, struct wrapper *wrapper) {
+  walk->function = wrapper->function;
+  walk->top = wrapper->return_address;
+  walk->sp = wrapper->sp + sizeof(u64);
+  if (UNWINDS || !wrapper->has_bytes)
+    walk->frame_pointer = wrapper->frame_pointer;
+  if (!wrapper->has_bytes) {
+    walk->first = wrapper->return_address;
+    walk->top = 0;
+  }
 }

@@ -11,15 +11,27 @@
  * It cannot see memory that a program takes from the system without these functions, pools carved out of one
  * block, and blocks that were allocated before the recording.
  *
- * Defines: FREED_BLOCK(context), IS_WANTED(bytes), KNOWS_ALL_BLOCKS, UNWINDS, MAX_BLOCKS, MAX_KEYS, MAX_CALLS, and those of
- * allocator_calls.h and, if UNWINDS, unwound_stacks.h.
+ * Defines: FREED_BLOCK(context), IS_WANTED(bytes), KNOWS_ALL_BLOCKS, UNWINDS, SAMPLED, MAX_BLOCKS, MAX_KEYS,
+ * MAX_CALLS, and those of allocator_calls.h and, if UNWINDS, unwound_stacks.h; if SAMPLED, CALLOC_CALLS_NO_OTHER.
  */
 
+/* One block, or what a chosen one stands for. */
 struct block {
   u64 bytes;
   u64 stack;
   u64 born_ns; /* CLOCK_MONOTONIC */
+  u64 objects;
 };
+
+#if SAMPLED
+#define SKIP_RETURN 1 /* of a session link; others go on to the return, and find no call there */
+/* Functions that call no other one: a call of theirs that is not chosen needs no place. */
+#define CALLS_NO_OTHER(cookie) (FUNCTION(cookie) == 0 || (CALLOC_CALLS_NO_OTHER && FUNCTION(cookie) == 1))
+#else
+#define may_be_live(address) true
+#define note_live(address, change)
+#define uncount(call)
+#endif
 
 /* Each member is set at each entry: what a thread's last call left is still there. */
 struct call {
@@ -33,6 +45,8 @@ struct call {
   u32 writes_result;
   u32 is_sized_inside; /* by what asprintf asks for */
   u32 has_block; /* the old block of a realloc was ours */
+  u32 is_counted; /* if SAMPLED: by the sampler */
+  u32 is_chosen;
   struct block block;
 };
 
@@ -59,14 +73,13 @@ static __always_inline void add_freed(struct block *block) {
   if (!sums)
     return;
   __sync_fetch_and_add(&sums->freed_bytes, block->bytes);
-  __sync_fetch_and_add(&sums->freed_objects, 1);
+  __sync_fetch_and_add(&sums->freed_objects, block->objects);
 }
 
 #if UNWINDS
 static __always_inline struct totals *totals_of(struct pt_regs *context, struct walk *walk, u64 *key) {
-  struct place place = {.address = walk->top ? walk->top : walk->first, .sp = walk->sp, .bp = walk->frame_pointer};
   struct totals zero = {};
-  *key = unwound_key(context, place, walk->function);
+  *key = unwound_key(context, walk, piece_at(walk->sp));
   return totals.lookup_or_try_init(key, &zero);
 }
 #else
@@ -74,10 +87,9 @@ static __always_inline struct totals *totals_of(struct pt_regs *context, struct 
 static __always_inline struct totals *totals_of(struct pt_regs *context, struct walk *walk, u64 *key) {
   u32 first = 0;
   struct stack *stack = stack_buffer.lookup(&first);
-  struct piece *piece = pieces.lookup(&first);
-  if (!stack || !piece)
+  if (!stack)
     return 0;
-  *key = user_stack_key(context, walk, stack, piece);
+  *key = user_stack_key(context, walk, stack);
   struct totals *sums = totals.lookup(key);
   if (sums)
     return sums;
@@ -88,13 +100,13 @@ static __always_inline struct totals *totals_of(struct pt_regs *context, struct 
 #endif
 
 /* The key of the stack whose values were added to. */
-static __always_inline u64 add_allocated(struct pt_regs *context, struct walk *walk, u64 bytes) {
+static __always_inline u64 add_allocated(struct pt_regs *context, struct walk *walk, struct block *block) {
   u64 key = 0;
   struct totals *sums = totals_of(context, walk, &key);
   if (!sums)
     return 0;
-  __sync_fetch_and_add(&sums->allocated_bytes, bytes);
-  __sync_fetch_and_add(&sums->allocated_objects, 1);
+  __sync_fetch_and_add(&sums->allocated_bytes, block->bytes);
+  __sync_fetch_and_add(&sums->allocated_objects, block->objects);
   return key;
 }
 
@@ -123,9 +135,13 @@ static __always_inline void note_inner_size(struct pt_regs *context, struct call
 }
 
 static __always_inline void restore_block(struct call *call) {
-  if (call->has_block && blocks.update(&call->argument, &call->block)) {
+  if (!call->has_block)
+    return;
+  if (blocks.update(&call->argument, &call->block)) {
     count(COUNT_ALLOCATION_MAP_FULL);
     add_freed(&call->block);
+  } else {
+    note_live(call->argument, 1);
   }
 }
 
@@ -165,17 +181,18 @@ static __always_inline void count_unknown_free(void) {
 
 /* A realloc's old block is taken out now, not at the return: by then another thread may have been given its address. */
 static __always_inline void take_block(struct call *call) {
-  struct block *block = blocks.lookup(&call->argument);
+  struct block *block = may_be_live(call->argument) ? blocks.lookup(&call->argument) : 0;
   if (!block) {
     count_unknown_free();
     return;
   }
   call->has_block = 1;
   call->block = *block;
-  blocks.delete(&call->argument);
+  if (!blocks.delete(&call->argument))
+    note_live(call->argument, -1);
 }
 
-int on_enter(struct pt_regs *context) {
+static __always_inline int enter(struct pt_regs *context) {
   if (!is_recorded())
     return 0;
   u64 cookie = bpf_get_attach_cookie(context);
@@ -190,8 +207,15 @@ int on_enter(struct pt_regs *context) {
     count(COUNT_ABANDONED);
     restore_block(call);
   }
+  u64 bytes = requested_bytes(context, cookie);
+#if SAMPLED
+  call->is_counted = SIZE_ARGUMENT(cookie) && IS_WANTED(bytes);
+  call->is_chosen = call->is_counted && is_chosen(bytes);
+  if (!call->is_chosen && CALLS_NO_OTHER(cookie))
+    return SKIP_RETURN;
+#endif
   call->sp = context->sp;
-  call->bytes = requested_bytes(context, cookie);
+  call->bytes = bytes;
   call->inner_sp = 0;
   call->return_address = IS_LEFT_BY_RET(cookie) ? return_address(context) : 0;
   call->function = FUNCTION(cookie);
@@ -207,6 +231,8 @@ int on_enter(struct pt_regs *context) {
   return 0;
 }
 
+int on_enter(struct pt_regs *context) { return enter(context); }
+
 static __always_inline u64 resulting_block(struct pt_regs *context, struct call *call) {
   if (!call->writes_result)
     return context->ax;
@@ -215,8 +241,16 @@ static __always_inline u64 resulting_block(struct pt_regs *context, struct call 
   return is_made ? word_at(call->argument) : 0;
 }
 
+#if SAMPLED
+static __always_inline void uncount(struct call *call) {
+  if (call->is_counted)
+    uncount_bytes(call->bytes);
+}
+#endif
+
 static __always_inline void on_refused(struct call *call, u64 bytes) {
   count(COUNT_REFUSED);
+  uncount(call);
   if (bytes)
     restore_block(call); /* a realloc that fails leaves the old block as it was */
   else if (call->has_block)
@@ -226,37 +260,43 @@ static __always_inline void on_refused(struct call *call, u64 bytes) {
 /* A block that we believed to live at an address which the allocator has just given out: it was freed by a function that
  * we don't know. */
 static __always_inline void forget(u64 address) {
-  struct block *forgotten = blocks.lookup(&address);
+  struct block *forgotten = may_be_live(address) ? blocks.lookup(&address) : 0;
   if (!forgotten)
     return;
   add_freed(forgotten);
-  blocks.delete(&address);
+  if (!blocks.delete(&address))
+    note_live(address, -1);
 }
 
 static __always_inline void keep(u64 address, struct block *block) {
-  int failed = blocks.insert(&address, block);
-  if (!failed)
-    return;
-  forget(address);
-  if (blocks.update(&address, block)) {
-    count(COUNT_ALLOCATION_MAP_FULL);
-    add_freed(block);
+  bool is_kept = !blocks.insert(&address, block);
+  if (!is_kept) {
+    forget(address);
+    is_kept = !blocks.update(&address, block);
   }
+  if (is_kept) {
+    note_live(address, 1);
+    return;
+  }
+  count(COUNT_ALLOCATION_MAP_FULL);
+  add_freed(block);
 }
 
-/* The walk from where a wrapper was called. Inside of operator new, which keeps the frame pointer or has a frame, the walk
- * along frame pointers begins where it is; inside of strdup the register has something else. */
-static __always_inline void begin_at_wrapper(struct walk *walk, struct wrapper *wrapper) {
-  walk->function = wrapper->function;
-  walk->top = wrapper->return_address;
-  walk->sp = wrapper->sp + sizeof(u64);
-  if (UNWINDS || !wrapper->has_bytes)
-    walk->frame_pointer = wrapper->frame_pointer;
-  if (!wrapper->has_bytes) {
-    walk->first = wrapper->return_address;
-    walk->top = 0;
-  }
+#if SAMPLED
+/* What asprintf asks for is known only now. */
+static __always_inline bool is_followed(struct call *call) {
+  return call->is_sized_inside ? is_chosen(call->bytes) : call->is_chosen;
 }
+
+static __always_inline void weigh(struct block *block) {
+  u64 bytes = block->bytes ? block->bytes : 1, estimate = estimated_bytes(bytes);
+  block->objects = estimated_objects(bytes, estimate);
+  block->bytes = block->bytes ? estimate : 0;
+}
+#else
+#define is_followed(call) true
+#define weigh(block)
+#endif
 
 /* `caller` is where the call returns to. */
 static __always_inline void finish(struct pt_regs *context, struct call *call, u64 caller, struct walk *walk) {
@@ -276,13 +316,14 @@ static __always_inline void finish(struct pt_regs *context, struct call *call, u
   if (call->has_block)
     add_freed(&call->block);
   /* Not earlier: until its return, the outermost call keeps those inside it, of another size perhaps, from counting. */
-  if (!IS_WANTED(bytes)) {
+  if (!IS_WANTED(bytes) || !is_followed(call)) {
     forget(address);
     return;
   }
   count(COUNT_EVENTS);
-  struct block block = {.bytes = bytes, .born_ns = bpf_ktime_get_ns()};
-  block.stack = add_allocated(context, walk, bytes);
+  struct block block = {.bytes = bytes, .born_ns = bpf_ktime_get_ns(), .objects = 1};
+  weigh(&block);
+  block.stack = add_allocated(context, walk, &block);
   keep(address, &block);
 }
 
@@ -303,7 +344,7 @@ static __always_inline struct walk walk_of(struct pt_regs *context, u64 first, u
   return (struct walk){.first = first, .sp = sp, .frame_pointer = frame_pointer};
 }
 
-int on_return(struct pt_regs *context) {
+static __always_inline int leave_by_return(struct pt_regs *context) {
   struct call *call = is_recorded() ? call_left(context->sp - sizeof(u64)) : 0;
   if (!call)
     return 0;
@@ -312,6 +353,15 @@ int on_return(struct pt_regs *context) {
   leave(call);
   return 0;
 }
+
+int on_return(struct pt_regs *context) { return leave_by_return(context); }
+
+#if SAMPLED
+/* Both, as one program of a session link: where the entry says so, the kernel lets the return alone. */
+int on_call(struct pt_regs *context) {
+  return context->ip == bpf_get_func_ip(context) ? enter(context) : leave_by_return(context);
+}
+#endif
 
 /* At a ret of an operator new: no frame leads to its caller. Malloc and operator new can end in the same function, which
  * both jump to. */
@@ -330,7 +380,7 @@ int on_free(struct pt_regs *context) {
   u64 address = FREED_BLOCK(context);
   if (!address || !is_recorded())
     return 0;
-  struct block *live = blocks.lookup(&address);
+  struct block *live = may_be_live(address) ? blocks.lookup(&address) : 0;
   if (!live) {
     count_unknown_free();
     return 0;
@@ -338,6 +388,7 @@ int on_free(struct pt_regs *context) {
   struct block block = *live;
   if (blocks.delete(&address))
     return 0;
+  note_live(address, -1);
   count(COUNT_EVENTS);
   add_freed(&block);
   return 0;

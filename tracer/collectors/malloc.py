@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import struct
-import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from tracer.allocator_options import AllocatorOptions
 from tracer.block_options import BlockOptions
-from tracer.bpf.program import HERE, KernelIds, ProbeKind, Program, Runs
+from tracer.bpf.program import HERE, KernelIds, ProbeKind, Program, Runs, has_session_links
 from tracer.collectors import unwound_stacks
-from tracer.collectors.ages import Live, live_by_stack
 from tracer.collectors.allocator_functions import LEAVES
 from tracer.collectors.allocators import CALLED_OFTEN, Site, SiteFinder
 from tracer.collectors.allocators_found import AllocatorsFound
 from tracer.collectors.collector import Probe
+from tracer.collectors.malloc_modes import Mode, mode_of
 from tracer.collectors.malloc_probes import AllocatorProbes
 from tracer.collectors.options import option
 from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, KernelStacks, RawStack, call_sites, failures
 from tracer.collectors.unwind_choice import UnwindChoice, chosen_unwind
 from tracer.collectors.unwound_stacks import UnwoundStacks
+from tracer.mode_options import EXACT, ModeOptions
 from tracer.process.address_space import AddressSpace
 from tracer.process.target import Target
 from tracer.protocol import RunSpec
@@ -30,6 +29,7 @@ COUNTERS = (
     "events", "refused", "abandoned", "failed_stack", "stack_map_full", "allocation_map_full", "call_map_full",
     "unknown_frees",
 )  # fmt: skip
+_CALLOC_CALLS_MALLOC = ("ld-musl", "libc.musl")
 _OPERATOR_NEW_FRAMES = 4  # of forms that call each other and keep frame pointers, and one for their caller
 
 
@@ -38,31 +38,35 @@ class MallocCollector:
         self._pid = target.pid
         self._options = BlockOptions.of(spec.options)
         self._unwinds_a_second = option(spec, "unwinds_a_second")
-        self._nothing_live = Live(0, 0, (0,) * len(self._options.band_names))
+        self._mode_options = ModeOptions.of(spec.options)
+        self._mode = mode_of(self._mode_options, self._options, may_link_sessions=_may_link_sessions(spec))
         finder = SiteFinder(space, AllocatorOptions.of(spec.options))
         found = finder.new_sites()
         finder.refuse_missing()
         self._found = AllocatorsFound(target, space, found)
         self._found.refuse_unfollowable()
         self._choice = chosen_unwind(spec, space)
+        probed = self._mode.probed(found)
+        defines = _defines(spec, target.pid, probed, self._choice, self._mode)
         self._program = Program(
-            _sources(self._choice), defines=_defines(spec, target.pid, found, self._choice), counters=COUNTERS,
+            _sources(self._choice, self._mode, self._mode_options), defines=defines, counters=COUNTERS,
             multi_links=None if option(spec, "multi_links") else False,
         )  # fmt: skip
-        self._placed = AllocatorProbes(self._program, target.pid)
+        self._placed = AllocatorProbes(self._program, target.pid, self._mode.functions)
         try:
-            self._placed.attach(found)
+            self._placed.attach(probed)
+            self._stacks: KernelStacks | UnwoundStacks = (
+                UnwoundStacks(self._program, target.pid, space, finder.leaves.__getitem__)
+                if self._choice.is_dwarf
+                else KernelStacks(self._program.map("stacks"), partial(stack_at_return, leaves=finder.leaves))
+            )
         except BaseException:
             self._program.close()
             raise
-        self._stacks: KernelStacks | UnwoundStacks = (
-            UnwoundStacks(self._program, target.pid, space, finder.leaves.__getitem__)
-            if self._choice.is_dwarf
-            else KernelStacks(self._program.map("stacks"), partial(stack_at_return, leaves=finder.leaves))
-        )
+        self._callerless = 0  # calls without a stack in the last reading
 
     def begin(self) -> None:
-        self._program.begin()
+        self._mode.begin(self._program)
 
     def poll(self, timeout_ms: int) -> int | None:
         return self._stacks.poll(timeout_ms)
@@ -71,35 +75,34 @@ class MallocCollector:
         return self._program.counters()
 
     def values(self) -> Iterator[tuple[CapturedStack, tuple[int, ...]]]:
-        # Blocks first: those of a reading are then among what has been allocated by the time the totals are read.
-        live = self._live_by_stack() if self._options.needs_ages else None
-        for raw_key, sums in self._program.map("totals").entries():
-            allocated_bytes, allocated, freed_bytes, freed = struct.unpack("=4Q", sums)
-            key = int.from_bytes(raw_key, "little")
-            if live is None:
-                outstanding = Live(allocated_bytes - freed_bytes, allocated - freed)
-            else:
-                outstanding = live.get(key, self._nothing_live)
-            flows = allocated_bytes, allocated
-            yield self._stacks[key], (outstanding.bytes, outstanding.objects, *flows, *outstanding.bytes_by_band)
-
-    def _live_by_stack(self) -> dict[int, Live]:
-        now_ns = time.monotonic_ns()
-        return live_by_stack(self._program.map("blocks").values(), self._options, now_ns)
+        self._callerless = 0
+        for key, values in self._mode.values(self._program):
+            stack = self._stacks[key]
+            self._callerless += stack.is_callerless * values[self._mode.count_column]
+            yield stack, values
 
     def probes(self) -> list[Probe]:
         return self._placed.probes
 
     def facts(self) -> dict[str, object]:
-        facts = {**self._found.facts(), **self._choice.facts()}
+        facts = {
+            **self._found.facts(),
+            **self._choice.facts(),
+            **self._mode_options.facts(),
+            **self._mode.facts(self._program),
+        }
         facts["notes"] = [*self._notes(), *self._found.notes(self.counters()["events"])]
         if filters := self._options.filters():
             facts["filters"] = filters
         if failed := failures(self._program.map("failures").entries()):
             facts["failed_stacks"] = failed
-        if self._options.wants_all_sizes:
+        if self._follows_all_blocks:
             facts["unknown_frees"] = self.counters()["unknown_frees"]
         return facts
+
+    @property
+    def _follows_all_blocks(self) -> bool:
+        return self._mode_options.mode == EXACT and self._options.wants_all_sizes
 
     def runs(self) -> dict[ProbeKind, Runs]:
         return self._program.runs()
@@ -120,9 +123,9 @@ class MallocCollector:
         stepped = {probe.symbol for probe in self._placed.probes if probe.kind == "single-step"}
         if dear := sorted(stepped & CALLED_OFTEN):
             yield f"No cheap place for a probe in {', '.join(dear)}: each call costs about 10 µs more."
-        if callerless := sum(values[3] for stack, values in self.values() if stack.is_callerless):
+        if self._callerless:
             yield (
-                f"{callerless:,} allocations stand under [caller not unwound]: new stacks came faster than the "
+                f"{self._callerless:,} allocations stand under [caller not unwound]: new stacks came faster than the "
                 f"{self._unwinds_a_second:,} a second that are unwound."
             )
 
@@ -139,20 +142,24 @@ def stack_at_return(raw: RawStack, leaves: Sequence[str] = LEAVES) -> CapturedSt
     return CapturedStack(call_sites(frames), leaves[raw.function], is_truncated=raw.is_truncated)
 
 
-def _sources(choice: UnwindChoice) -> tuple[Path, ...]:
+def _sources(choice: UnwindChoice, mode: Mode, options: ModeOptions) -> tuple[Path, ...]:
     unwinding = unwound_stacks.SOURCES if choice.is_dwarf else ()
-    own = (Path(__file__).with_name(name) for name in ("allocator_calls.h", "malloc.c"))
+    names = (*(["sampling.h"] if options.is_sampled else []), "allocator_calls.h", mode.source)
+    own = (Path(__file__).with_name(name) for name in names)
     return (HERE / "target.h", HERE / "stacks.h", HERE / "frame_walk.h", *unwinding, *own)
 
 
-def _defines(spec: RunSpec, pid: int, found: list[Site], choice: UnwindChoice) -> dict[str, int | str]:
-    wrappers = [site for site in found if site.is_wrapper]
+def _defines(
+    spec: RunSpec, pid: int, probed: list[Site], choice: UnwindChoice, mode: Mode
+) -> dict[str, int | str]:  # fmt: skip
+    wrappers = mode.wrappers(probed)
     return {
         "TARGET_TGID": pid,
         "HAS_OPERATOR_NEW": int(any(site.allocator and site.allocator.is_new for site in wrappers)),
         "IN_WRAPPER(address)": _is_in([site.span for site in wrappers]),
+        "IN_ALLOCATOR(address)": _is_in([site.span for site in probed if site not in wrappers]),
         "LAST_POSITION": AllocatorOptions.of(spec.options).last_position,
-        "FREED_BLOCK(context)": _freed_block(found),
+        "FREED_BLOCK(context)": _freed_block(probed),
         "IS_WANTED(bytes)": _is_wanted(BlockOptions.of(spec.options)),
         "KNOWS_ALL_BLOCKS": int(BlockOptions.of(spec.options).wants_all_sizes),
         "MAX_FRAMES": MAX_FRAMES,
@@ -161,8 +168,23 @@ def _defines(spec: RunSpec, pid: int, found: list[Site], choice: UnwindChoice) -
         "MAX_BLOCKS": option(spec, "max_blocks"),
         "MAX_CALLS": option(spec, "max_calls"),
         "UNWINDS": int(choice.is_dwarf),
+        **_sampling(ModeOptions.of(spec.options), probed),
         **(unwound_stacks.defines(spec) if choice.is_dwarf else {}),
     }
+
+
+def _sampling(mode: ModeOptions, probed: list[Site]) -> dict[str, int | str]:
+    calling = any(site.module.startswith(_CALLOC_CALLS_MALLOC) for site in probed)
+    return {
+        "SAMPLED": int(mode.is_sampled),
+        "SAMPLE_BYTES": f"{mode.sample_bytes}ULL",
+        "CALLOC_CALLS_NO_OTHER": int(not calling),
+    }
+
+
+def _may_link_sessions(spec: RunSpec) -> bool:
+    wanted = option(spec, "multi_links") and option(spec, "session_links")
+    return bool(wanted) and has_session_links()
 
 
 def _is_in(spans: list[range]) -> str:
@@ -171,9 +193,9 @@ def _is_in(spans: list[range]) -> str:
     return "(" + ("||".join(tests) or "0") + ")"
 
 
-def _freed_block(found: list[Site]) -> str:
+def _freed_block(probed: list[Site]) -> str:
     """A C expression over `context`; where all functions get the block in their first argument it costs nothing."""
-    if all(site.function.block == 1 for site in found if not site.allocator):
+    if all(site.function.block == 1 for site in probed if not site.allocator):
         return "(context)->di"
     return "argument(context,BLOCK_ARGUMENT(bpf_get_attach_cookie(context)))"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import groupby, product
 from typing import get_args
 
@@ -13,21 +13,16 @@ from tracer.collectors.allocators import Site
 from tracer.collectors.collector import Probe
 from tracer.collectors.errors import CollectorError
 
-# Functions of malloc.c and the sites that they are attached to. Entry and return probe sit on one instruction: at
+# Functions of the C source and the sites that they are attached to. Entry and return probe sit on one instruction: at
 # different ones the earlier would hide the return address from the later.
-_FUNCTIONS: dict[str, Callable[[Site], bool]] = {
-    "on_return": lambda site: site.has_return_probe,
-    "on_enter": lambda site: site.allocator is not None and not site.is_wrapper,
-    "on_enter_wrapper": lambda site: site.is_wrapper,
-    "on_free": lambda site: site.allocator is None,
-}
+Functions = Mapping[str, Callable[[Site], bool]]
 
 
 class AllocatorProbes:
-    """The functions of malloc.c, attached; they stay so until their program is closed."""
+    """The functions of a C source, attached; they stay so until their program is closed."""
 
-    def __init__(self, program: Program, pid: int) -> None:
-        self._program, self._pid = program, pid
+    def __init__(self, program: Program, pid: int, functions: Functions) -> None:
+        self._program, self._pid, self._functions = program, pid, functions
         self.probes: list[Probe] = []
         self._rets: defaultdict[str, set[int]] = defaultdict(set)  # probed already, by file: functions can share them
 
@@ -57,7 +52,7 @@ class AllocatorProbes:
     def _attach_at(self, path: str, placed: list[tuple[Site, Placement]]) -> None:
         attached: list[int] = []
         try:
-            for (function, is_wanted), kind in product(_FUNCTIONS.items(), get_args(Kind)):
+            for (function, is_wanted), kind in product(self._functions.items(), get_args(Kind)):
                 chosen = [(site, place) for site, place in placed if is_wanted(site) and place.kind == kind]
                 points = [(site.start + place.offset, site.cookie_at(place)) for site, place in chosen]
                 attached += self._attached(function, path, points, kind)
@@ -75,4 +70,7 @@ class AllocatorProbes:
         if not points:
             return []
         counted_as: ProbeKind = "return" if function == "on_return" else kind
-        return self._program.attach_uprobes(function, path, points, pid=self._pid, kind=counted_as)
+        is_session = function == "on_call"
+        return self._program.attach_uprobes(
+            function, path, points, pid=self._pid, kind=counted_as, is_session=is_session
+        )

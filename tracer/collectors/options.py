@@ -8,6 +8,7 @@ from tracer.allocator_options import ALLOCATOR_OPTIONS
 from tracer.block_options import BLOCK_OPTIONS, BadOption
 from tracer.collectors.errors import CollectorError
 from tracer.limit_options import LIMIT_OPTIONS, MAP_SIZES, Bounds, check_size
+from tracer.mode_options import MODE_OPTIONS
 from tracer.perf_options import SOURCE, is_by_perf
 from tracer.protocol import RunSpec, check_run_options
 from tracer.unwind_option import UNWIND
@@ -17,6 +18,7 @@ OPTIONS: dict[str, Bounds] = {
     "unwinds_a_second": Bounds(2000, 10, 100_000),  # of faults or new stacks; each takes 0.1 ms outside of the process
     "lines": Bounds(0, 0, 1),  # 1: frames end with file and line, where debug information tells them
     "multi_links": Bounds(1, 0, 1),  # 0: one perf event a probe, as on kernels before 6.6
+    "session_links": Bounds(1, 0, 1),  # 0: a link each for entries and returns, as on kernels before 6.13
 }
 
 
@@ -36,13 +38,13 @@ def check_options(spec: RunSpec) -> None:
 
 def _check_own(options: Mapping[str, int | str]) -> None:
     for name, value in options.items():
-        if name not in (*BLOCK_OPTIONS, *ALLOCATOR_OPTIONS, *LIMIT_OPTIONS, UNWIND, SOURCE):
+        if name not in (*BLOCK_OPTIONS, *ALLOCATOR_OPTIONS, *LIMIT_OPTIONS, *MODE_OPTIONS, UNWIND, SOURCE):
             checked(name, value)
 
 
 def checked(name: str, value: object) -> int:
     if name not in OPTIONS:
-        known = dict.fromkeys([*OPTIONS, *LIMIT_OPTIONS, *BLOCK_OPTIONS, *ALLOCATOR_OPTIONS, UNWIND])
+        known = dict.fromkeys([*OPTIONS, *LIMIT_OPTIONS, *BLOCK_OPTIONS, *ALLOCATOR_OPTIONS, *MODE_OPTIONS, UNWIND])
         raise CollectorError(f"there is no option {name!r}, there is {', '.join(known)}")
     try:
         return check_size(name, value, OPTIONS[name])

@@ -7,6 +7,8 @@ of them.
 from __future__ import annotations
 
 import os
+import re
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -60,17 +62,30 @@ class Shares:
         return bool(self._recent) and self._recent[-1][0] - self._began_s >= self.window_s and self.average > budget
 
 
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    at_s: float
+    length_s: float
+    before: RunsByKind
+    after: RunsByKind
+
+
 class OverheadMeter:
-    """Measures from when it is made, as often as `look` is called; leaves the kernel's statistics off when closed."""
+    """Measures from when it is made, as often as `look` is called; leaves nothing on or attached when closed."""
 
     def __init__(self, runs: Callable[[], RunsByKind], budget: float | None) -> None:
         self._runs, self._budget = runs, budget
         self._shares = Shares()
         self._statistics: int | None = None  # descriptor while they are on
         self._before: RunsByKind = {}
+        self._unpriced: list[_Reading] = []
+        # Beside the recording: with a busy machine it takes so long that a snapshot would come late.
+        self._pricing = threading.Thread(target=trap_costs, name="trap costs", daemon=True)
         self._began_s = self._due_s = self._since_s = time.monotonic()
         self._began_own_s = time.process_time()
         self.look()
+        if any(kind in self._before for kind in _TRAPS):
+            self._pricing.start()
 
     def look(self) -> None:
         """Begin to measure, or take what was measured, when it is time for that."""
@@ -80,6 +95,8 @@ class OverheadMeter:
                 self._take()
         elif now_s >= self._due_s:
             self._begin(now_s)
+        if not self._pricing.is_alive():
+            self._price()
 
     @property
     def is_over_budget(self) -> bool:
@@ -87,17 +104,19 @@ class OverheadMeter:
 
     def verdict(self) -> str:
         """The sentences by which the brake ends the recording."""
-        took, budget = _percent(self._shares.average), _percent(self._budget or 0)
+        took, budget = f"{self._shares.average * 100:.1f}", f"{(self._budget or 0) * 100:g}"
         ended_s = time.monotonic() - self._began_s
-        return (
-            f"Recording took {took} of one core over {self._shares.window_s:g} s, its budget is {budget}: "
+        text = (
+            f"Recording took {took} % of one core over {self._shares.window_s:g} s, its budget is {budget} %: "
             f"it was ended after {ended_s:.0f} s. What was counted until then is kept."
         )
+        return re.sub(r"(?<=[0-9]) (?=[%s])", "\N{NO-BREAK SPACE}", text)
 
     def facts(self) -> dict[str, object]:
         """As the capture has them; without `share` if the kernel gives no statistics."""
-        if self._statistics is not None:
+        if self._statistics is not None and not (self._shares.count or self._unpriced):
             self._take()
+        self._await_prices()
         facts: dict[str, object] = {"own_share": round(self._own_share(), 4), "budget": self._budget}
         if self._shares.count == 0:
             return facts
@@ -110,9 +129,8 @@ class OverheadMeter:
         }
 
     def close(self) -> None:
-        if self._statistics is not None:
-            os.close(self._statistics)
-            self._statistics = None
+        self._end_statistics()
+        self._await_prices()
 
     def _begin(self, now_s: float) -> None:
         self._due_s = now_s + _EVERY_S
@@ -124,10 +142,25 @@ class OverheadMeter:
         self._since_s = time.monotonic()
 
     def _take(self) -> None:
-        self.close()
+        self._end_statistics()
         after, now_s = self._runs(), time.monotonic()
         if after:
-            self._shares.add(now_s, busy_ns(self._before, after) / 1e9 / (now_s - self._since_s))
+            self._unpriced.append(_Reading(now_s, now_s - self._since_s, self._before, after))
+
+    def _end_statistics(self) -> None:
+        if self._statistics is not None:
+            os.close(self._statistics)
+            self._statistics = None
+
+    def _await_prices(self) -> None:
+        if self._pricing.is_alive():
+            self._pricing.join()
+        self._price()
+
+    def _price(self) -> None:
+        for reading in self._unpriced:
+            self._shares.add(reading.at_s, busy_ns(reading.before, reading.after) / 1e9 / reading.length_s)
+        self._unpriced.clear()
 
     def _own_share(self) -> float:
         """Of one core, by this process: reading what the kernel sends, naming, writing."""
@@ -138,7 +171,3 @@ def busy_ns(before: RunsByKind, after: RunsByKind) -> float:
     """What programs took between two readings: their runs, and the traps that led to them."""
     passed = {kind: runs - before.get(kind, Runs()) for kind, runs in after.items()}
     return sum(runs.ns + runs.count * hit_ns(kind) for kind, runs in passed.items())
-
-
-def _percent(share: float) -> str:
-    return f"{share * 100:.3g}\N{NO-BREAK SPACE}%"

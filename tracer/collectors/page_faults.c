@@ -37,11 +37,12 @@ BPF_RINGBUF_OUTPUT(events, RING_PAGES);
 static __always_inline u64 walk_key(struct pt_regs *user) {
   u32 first = 0;
   struct stack *stack = stack_buffer.lookup(&first);
-  if (!stack)
+  struct piece *piece = piece_at(user->sp);
+  if (!stack || !piece)
     return 0;
   struct place place = {.address = user->ip, .sp = user->sp, .bp = user->bp};
   u64 top = steps.lookup(&place.address) ? 0 : top_of_stack(user->sp);
-  return stored_stack(stack, walk(stack, begin_stack(stack, 0, top), place));
+  return stored_stack(stack, walk(stack, piece, begin_stack(stack, 0, top), place));
 }
 
 static __always_inline void add(struct totals *sums, u32 is_major) {

@@ -17,7 +17,7 @@ from tracer.process.target import Target
 from tracer.protocol import RunSpec
 
 COUNTERS = ("events", "failed_stack", "stack_map_full")
-_HEADERS = ("target.h", "stacks.h", "copied_stack.h", "judged_walk.h")
+_HEADERS = ("target.h", "stacks.h", "frame_walk.h", "copied_stack.h", "judged_walk.h")
 _SOURCES = (*(HERE / header for header in _HEADERS), Path(__file__).with_suffix(".c"))
 _MINOR, _MAJOR = 5, 6  # PERF_COUNT_SW_PAGE_FAULTS_MIN, …_MAJ
 _HEAD = struct.Struct("=QII")

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import gettempdir, mkdtemp
 
+from tracer.block_options import COLLECTOR as BLOCK_COLLECTOR
 from tracer.bpf.errors import BpfError
 from tracer.collectors.errors import CollectorError
 from tracer.collectors.options import check_options
@@ -19,6 +20,7 @@ from tracer.collectors.perf_events import asked_of
 from tracer.collectors.perf_parts import Part, Question
 from tracer.collectors.perf_totals import PerfTotals
 from tracer.collectors.recording import Progress
+from tracer.mode_options import CALLS, MODE
 from tracer.perf.recorder import PerfError, PerfRecorder
 from tracer.perf.uprobes import Uprobes
 from tracer.perf_options import BLIND, DEFAULT_PERF_PAGES, unwind_by_perf
@@ -185,6 +187,7 @@ class PerfRecording:
             "events": self._totals.samples,
             "lost": self._lost(),
             "truncated_stacks": self._totals.truncated_stacks,
+            **({MODE: CALLS} if self.spec.collector == BLOCK_COLLECTOR else {}),
             "unwind": self._unwind,
             "unwind_reason": self._unwind_reason,
             "probes": [asdict(probe) for probe in self._asked.probes],

@@ -7,6 +7,7 @@ import time
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 
 from tracer.bpf.errors import BpfError
 from tracer.bpf.program import KernelIds
@@ -98,11 +99,13 @@ class Recording:
         self._space.refresh()
         profile = Profile(self.value_types)
         rows = [(stack, values) for stack, values in self._collector.values() if any(values)]
+        # Before names, which take their time.
+        elapsed_s, progress = (self._ended or time.monotonic()) - self._began, self.progress()
         self._names.resolve({address for stack, _ in rows for address in stack.addresses})
         naming = Naming(self._names)
         for stack, values in rows:
             profile.add(naming.frames(stack), values)
-        capture = self._capture(naming) | asdict(gaps_of(profile, is_ours=True))
+        capture = self._capture(naming, elapsed_s, progress) | asdict(gaps_of(profile, is_ours=True))
         profile.capture = capture | {"grade": grade(capture).grade}
         return profile
 
@@ -125,7 +128,9 @@ class Recording:
         self._resources.callback(self._target.close)
         self._space = AddressSpace(self._target)
         self._resources.callback(self._space.close)
-        self._names = FrameNames(self._space, Symbolizer(), with_lines=bool(option(spec, "lines")))
+        # A ring buffer is full within a second, and names may take longer.
+        symbolizer = Symbolizer(meanwhile=partial(self._drain, _SLICE_S))
+        self._names = FrameNames(self._space, symbolizer, with_lines=bool(option(spec, "lines")))
         self._resources.callback(self._names.close)
         self._collector: Collector = registry.open_collector(spec, self._target, self._space)
         self._resources.callback(self._collector.close)
@@ -145,21 +150,20 @@ class Recording:
             ended = time.monotonic()
             self._refresh_due = ended + max(_REFRESH_EVERY_S, (ended - began) / _REFRESH_SHARE)
 
-    def _drain(self) -> None:
+    def _drain(self, within_s: float = _DRAINED_WITHIN_S) -> None:
         """Take in what has been sent until now, or most of it while the target sends without pause."""
-        deadline = time.monotonic() + _DRAINED_WITHIN_S
+        deadline = time.monotonic() + within_s
         while self._collector.poll(0) and time.monotonic() < deadline:
             pass
 
-    def _capture(self, naming: Naming) -> dict[str, object]:
-        progress = self.progress()
+    def _capture(self, naming: Naming, elapsed_s: float, progress: Progress) -> dict[str, object]:
         return {
             "collector": self.spec.collector,
             "pid": self.spec.pid,
             "command": self._target.command,
             "host": platform.node(),
             "started_at": self._began_at.isoformat(timespec="milliseconds"),
-            "elapsed_s": round((self._ended or time.monotonic()) - self._began, 3),
+            "elapsed_s": round(elapsed_s, 3),
             "events": progress.events,
             "lost": progress.lost,
             "truncated_stacks": naming.truncated_stacks,

@@ -79,8 +79,9 @@ class _Session:
 
     def _snapshot(self, *, is_last: bool) -> None:
         self._snapshots += 1
+        elapsed_s = self._elapsed_s()
         profile = self._recording.last_snapshot() if is_last else self._recording.snapshot()
-        self._listener.on_snapshot(self._snapshots, self._elapsed_s(), profile, is_last)
+        self._listener.on_snapshot(self._snapshots, elapsed_s, profile, is_last)
 
     def _due_after(self, elapsed_s: float) -> float:
         every_s = self._spec.snapshot_every_s

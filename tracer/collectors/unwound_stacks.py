@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from tracer.bpf.program import HERE, Program
 from tracer.collectors.copied_stacks import REGISTERS, STACK_BYTES, CopiedStacks
@@ -21,10 +22,13 @@ from tracer.collectors.stacks import (
     parse_raw_stack,
 )
 from tracer.process.address_space import AddressSpace
+from tracer.process.memory import Memory
+from tracer.process.unwinder import STACK_POINTER
 from tracer.protocol import RunSpec
 
 SOURCES = tuple(HERE / header for header in ("copied_stack.h", "judged_walk.h", "unwound_stacks.h"))
-_HEAD = struct.Struct("=3Q")  # struct copy
+_MOST_STACK_BYTES = 256 * 1024  # taken to judge a walk
+_HEAD = struct.Struct("=4Q")  # struct copy
 _INNERMOST = struct.Struct("=2Q")
 _WALK_AT = _HEAD.size + REGISTERS.size
 _STACK_AT = _WALK_AT + RAW_STACK_BYTES
@@ -36,6 +40,7 @@ class UnwoundStacks:
     def __init__(self, program: Program, pid: int, space: AddressSpace, leaf_of: Callable[[int], str]) -> None:
         self._program, self._leaf_of = program, leaf_of
         self._copies = CopiedStacks(pid, space)
+        self._memory = Memory(Path(f"/proc/{pid}"))
         self._judged = JudgedWalks(program, self._copies)
         self._stack_by_key: dict[int, CapturedStack] = {LOST_KEY: LOST_STACK}
         program.open_ring("copies")
@@ -50,19 +55,33 @@ class UnwoundStacks:
         return len(records)
 
     def close(self) -> None:
+        self._memory.close()
         self._copies.close()
 
     def _add(self, record: bytes) -> None:
-        key, walk_key, stack_bytes = _HEAD.unpack_from(record)
+        _, key, walk_key, stack_bytes = _HEAD.unpack_from(record)
         registers = REGISTERS.unpack_from(record, _HEAD.size)
         walk = parse_raw_stack(record[_WALK_AT:_STACK_AT])
         copy = record[_STACK_AT : _STACK_AT + stack_bytes]
         unwound = _innermost_frames(self._copies.captured(registers, copy))
-        if not self._judged.is_judged(walk_key) and not self._judged.judge(walk_key, walk, unwound):
-            self._judged.teach(registers, copy)
+        if not self._judged.is_judged(walk_key):
+            self._judge(walk_key, walk, registers, copy)
         if right := self._judged.right_stack(walk_key):
             self._stack_by_key[walk_key] = self._named(right, walk)
-        self._stack_by_key[key] = self._named(right or unwound, walk)
+        # Stacks with the key of a copy may differ above it.
+        self._stack_by_key[key] = self._named(unwound if unwound.is_truncated or not right else right, walk)
+
+    def _judge(self, key: int, walk: RawStack, registers: Sequence[int], copy: bytes) -> None:
+        """By the whole stack: what was too far up to be copied is read now. It seldom changes, and if it has, then what
+        was walked before differs from it and is not believed."""
+        stack = copy + self._rest_of_stack(registers, copy) if len(copy) == STACK_BYTES else copy
+        unwound = _innermost_frames(self._copies.captured(registers, stack))
+        is_whole = not unwound.is_truncated or len(unwound.addresses) == MAX_FRAMES
+        if not self._judged.judge(key, walk if is_whole else None, unwound):
+            self._judged.teach(registers, stack)
+
+    def _rest_of_stack(self, registers: Sequence[int], copy: bytes) -> bytes:
+        return self._memory.read(registers[STACK_POINTER] + len(copy), _MOST_STACK_BYTES - len(copy))
 
     def _named(self, stack: CapturedStack, walk: RawStack) -> CapturedStack:
         """Even the first address is one that a call returns to."""

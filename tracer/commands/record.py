@@ -19,6 +19,7 @@ from tracer.commands.estimate import print_estimate
 from tracer.commands.recording_view import view_of
 from tracer.commands.stopping import asked_to_stop
 from tracer.limit_options import BUDGET_OVER_S, DEFAULT_BUDGET_PERCENT, NO_BUDGET
+from tracer.mode_options import DEFAULT_MODE, DEFAULT_SAMPLE_BYTES, MODE, MODES, SAMPLE_BYTES
 from tracer.perf_options import SOURCE, SOURCES, is_by_perf
 from tracer.profile.folded import write_folded
 from tracer.profile.model import Profile
@@ -80,6 +81,16 @@ def record(
     max_size: Annotated[
         int | None, typer.Option(metavar="BYTES", help="Record only allocations of so many bytes or fewer")
     ] = None,
+    mode: Annotated[
+        str | None,
+        typer.Option(metavar="MODE", help=f"How malloc counts: {', '.join(MODES)}; default: {DEFAULT_MODE}"),
+    ] = None,
+    sample_bytes: Annotated[
+        int | None,
+        typer.Option(
+            metavar="BYTES", help=f"Of mode sampled: one block for each so many bytes; default: {DEFAULT_SAMPLE_BYTES}"
+        ),
+    ] = None,
     unwind: Annotated[
         str | None,
         typer.Option(
@@ -98,10 +109,11 @@ def record(
     if estimate:
         return print_estimate(pid, estimate_seconds, as_json=as_json)
     _check(collector, duration, snapshot_every, output)
-    asked = {"age_bands": age_bands, "older_than": older_than, "min_size": min_size, "max_size": max_size}
+    asked = {
+        "age_bands": age_bands, "older_than": older_than, "min_size": min_size, "max_size": max_size,
+        MODE: mode, SAMPLE_BYTES: sample_bytes, UNWIND: unwind,
+    }  # fmt: skip
     options: dict[str, int | str] = {name: value for name, value in asked.items() if value is not None}
-    if unwind is not None:
-        options[UNWIND] = unwind
     if source != SOURCES[0]:
         options[SOURCE] = source
     else:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TextIO
 
 from tracer.collectors import Progress
 from tracer.collectors.session import Listener
+from tracer.profile.grade import grade
 from tracer.profile.model import Number, Profile
 from tracer.protocol import LOSS_CAUSES, RunSpec
 
@@ -85,7 +86,32 @@ def summary_text(profile: Profile) -> str:
         lines.append(f"{capture['truncated_stacks']:>14,}  stacks without their root: they had more frames than fit")
     if capture.get("broken_unwinds"):
         lines.append(f"{capture['broken_unwinds']:>14,}  stacks without their root: unwinding broke off")
+    lines += _quality_lines(capture)
     return "\n".join(lines)
+
+
+_GAPS = {
+    "without_stack": "of the value has no stack",
+    "lost": "of events were lost",
+    "unresolved": "of the graph has no name",
+    "broken": "of the value lacks callers",
+    "truncated": "of the value is in stacks that were cut",
+    "no_events": "no event came from the allocator",
+}
+
+
+def _quality_lines(capture: Mapping[str, object]) -> Iterator[str]:
+    """The grade and what is behind it, and what the recording took."""
+    verdict = grade(capture)
+    gaps = "; ".join(f"{_percent(gap.share)} {_GAPS[gap.cause]}".strip() for gap in verdict.findings)
+    yield f"{verdict.grade or '?':>14}  grade of the capture, A to D{': ' if gaps else ''}{gaps}"
+    overhead = capture.get("overhead")
+    if isinstance(overhead, dict) and "share" in overhead:
+        yield f"{_percent(overhead['share']) or '0':>14}  of one core was taken by the recording"
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.1f}{_NO_BREAK_SPACE}%" if share else ""
 
 
 def amount(value: Number, unit: str) -> str:

@@ -44,7 +44,7 @@ class FrameNames:
         self._cut_map = ""
 
     def resolve(self, addresses: Iterable[int]) -> None:
-        """A return address is to be looked up less 1."""
+        """By what is mapped now. A return address is to be looked up less 1."""
         jit_map = self._space.open_jit_map()
         try:
             self._forget_what_changed(has_jit_map=jit_map is not None)
@@ -57,7 +57,7 @@ class FrameNames:
 
     def frames(self, address: int) -> tuple[Name, ...]:
         """The function that holds an instruction, and those that are inlined there, outermost first."""
-        if address not in self._names_by_address or self._version != self._space.version:
+        if address not in self._names_by_address:
             self.resolve([address])
         return self._names_by_address[address]
 

@@ -107,8 +107,9 @@ class Unwinder:
         status = _libdw().dwfl_getthread_frames(self._dwfl, self._pid, self._on_frame, None)
         if not self._addresses:
             self._addresses.append(registers[INSTRUCTION_POINTER])
-        is_complete = status == 0
-        return Unwound(tuple(self._addresses), is_complete, is_short=self._is_short and not is_complete)
+        # A return address that could not be read ends the stack for libdw as an undefined one does: without an error.
+        is_complete = status == 0 and not self._is_short
+        return Unwound(tuple(self._addresses), is_complete, is_short=self._is_short)
 
     def close(self) -> None:
         if self._dwfl is not None:

@@ -14,8 +14,8 @@ Grade = Literal["A", "B", "C", "D", ""]
 
 # Up to these shares the grade is A, B, C; above the last it is D.
 LIMITS: Mapping[str, tuple[float, float, float]] = {
-    "lost": (0.0, 0.001, 0.01),  # of events
     "without_stack": (0.0, 0.01, 0.1),  # of the value
+    "lost": (0.0, 0.001, 0.01),  # of events
     "unresolved": (0.05, 0.2, 0.5),  # of the graph's area
     "broken": (0.01, 0.1, 1.0),  # of the value: callers are missing, what is there is right
     "truncated": (0.01, 0.1, 1.0),

@@ -29,7 +29,10 @@ _LIMITS = {
 
 
 def confine() -> None:
-    """For the rest of the process's life; without root's rights it keeps its user and its view of the files."""
+    """For the rest of the process's life; without root's rights it keeps its user and its view of the files.
+
+    PermissionError if root may not become another user.
+    """
     library = ctypes.CDLL(None)
     library.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     library.unshare(_CLONE_NEWNET | _CLONE_NEWIPC | _CLONE_NEWUTS)
@@ -46,8 +49,9 @@ def confine() -> None:
 
 def _leave_files() -> None:
     """An empty root directory: one of this process's own, where nothing can be made."""
-    os.chroot("/proc/self/fdinfo")
-    os.chdir("/")
+    with suppress(PermissionError):  # some containers take that right even from root
+        os.chroot("/proc/self/fdinfo")
+        os.chdir("/")
 
 
 def _leave_root() -> None:
@@ -57,4 +61,4 @@ def _leave_root() -> None:
             os.setresgid(user, user, user)
             os.setresuid(user, user, user)
             return
-    raise PermissionError("the namer can't give up root's rights")
+    raise PermissionError("it is read without root's rights only, and they can't be given up here (CAP_SETUID)")

@@ -13,6 +13,7 @@ import struct
 import zlib
 from dataclasses import dataclass
 
+from tracer.symbols.demangle import cut
 from tracer.symbols.elf import DebugLink, Segment
 from tracer.symbols.lines import Lines, Location
 from tracer.symbols.table import SymbolTable
@@ -47,8 +48,8 @@ class Entry:
         if name is None:
             return found
         if not found:
-            return [Location(name)]
-        return [found[0]._replace(name=name), *found[1:]]
+            return [Location(cut(name))]
+        return [found[0]._replace(name=cut(name)), *found[1:]]
 
 
 def packed_entry(table: SymbolTable, segments: list[Segment], lines: bytes, missing: DebugLink | None) -> bytes:

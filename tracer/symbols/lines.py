@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import mmap
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tracer.symbols.demangle import cut
 from tracer.symbols.elf import ElfError
+
+if TYPE_CHECKING:
+    from symbolic.symcache import SourceLocation
 
 
 class Location(NamedTuple):
@@ -37,8 +41,11 @@ class Lines:
     def locations(self, address: int) -> list[Location]:
         """Outermost function first; without those that only a symbol tells of."""
         found = self._cache.lookup(address - self._base) if address >= self._base else []
-        locations = [Location(place.symbol, (place.full_path or "").rpartition("/")[2], place.line) for place in found]
-        return [place for place in reversed(locations) if place.line or len(found) > 1]
+        return [_location(place) for place in reversed(found) if place.line or len(found) > 1]
+
+
+def _location(place: SourceLocation) -> Location:
+    return Location(cut(place.symbol), cut((place.full_path or "").rpartition("/")[2]), place.line)
 
 
 def packed_lines(fd: int) -> bytes:

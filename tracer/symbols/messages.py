@@ -9,6 +9,8 @@ import struct
 from collections.abc import Sequence
 from typing import Any
 
+READS_LINES = "--lines"  # argument of the worker: load what reads DWARF, for later it can't
+
 _LENGTH = struct.Struct("=I")
 _MAX_BYTES = 256 << 20  # of one message: a million frames
 _MAX_FILES = 4

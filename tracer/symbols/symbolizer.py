@@ -11,16 +11,17 @@ from typing import Any
 
 from tracer.symbols.build_id import build_id_of, is_elf
 from tracer.symbols.debug_files import Open, debug_file_by_build_id, debug_file_by_link
+from tracer.symbols.demangle import cut
 from tracer.symbols.elf import DebugLink
 from tracer.symbols.entry import has_lines
 from tracer.symbols.lines import Location
-from tracer.symbols.namer import Namer, NamerError
+from tracer.symbols.namer import Meanwhile, Namer, NamerError
 from tracer.symbols.store import MAX_BYTES, NameStore, default_store
 
 # An agent that is asked to stop gives its recording 10 s for the last snapshot, names included.
 _SESSION_S = 8.0
 _MAKING_S = 5.0  # for the debug information of one file; with its symbols only it is fast
-_DEMANGLED_AT_ONCE = 512
+_DEMANGLED_AT_ONCE, _DEMANGLING_S = 512, 2.0  # takes a hundredth of that
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +34,13 @@ class Binary:
 
 
 class Symbolizer:
-    """For the length of a recording. `troubles` are files whose names are missing or poor, by path."""
+    """For the length of a recording. `troubles` are files whose names are missing or poor, by path.
 
-    def __init__(self, store: NameStore | None = None) -> None:
+    `meanwhile` is called while it waits for names: the recording has to go on.
+    """
+
+    def __init__(self, store: NameStore | None = None, *, meanwhile: Meanwhile = lambda: None) -> None:
+        self.meanwhile = meanwhile
         self.store = store if store is not None else default_store()
         self.troubles: dict[str, str] = {}
         self.unread_lines: set[str] = set()  # keys of binaries whose debug information took too long
@@ -57,6 +62,7 @@ class _Plan:
 
     def __init__(self, binary: Binary, store: NameStore, resources: ExitStack) -> None:
         self.binary, self._resources = binary, resources
+        self.is_elf = is_elf(binary.fd)  # fonts and memory of JIT compilers are mapped executable as well
         self.build_id = build_id_of(binary.fd)
         self.debug = debug_file_by_build_id(self.build_id, binary.roots) if self.build_id else None
         self._keep_open(self.debug)
@@ -66,8 +72,8 @@ class _Plan:
         self._keep_open(self.entry)
 
     @property
-    def parts(self) -> set[str]:
-        return {"lines"} if self.entry is None or has_lines(self.entry) else set()
+    def needs_lines(self) -> bool:
+        return self.is_elf and (self.entry is None or has_lines(self.entry))
 
     def find(self, link: DebugLink) -> bool:
         """Look for the file that the binary names; True if it is there."""
@@ -87,7 +93,7 @@ class Session:
         self._symbolizer = symbolizer
         self._resources = ExitStack()
         self._plans = {binary.fd: _Plan(binary, symbolizer.store, self._resources) for binary in binaries}
-        self._namer = Namer(sorted({part for plan in self._plans.values() for part in plan.parts}))
+        self._namer = Namer(reads_lines=any(plan.needs_lines for plan in self._plans.values()))
         self._deadline = time.monotonic() + _SESSION_S
 
     def __enter__(self) -> Session:
@@ -99,13 +105,13 @@ class Session:
 
     def locations(self, binary: Binary, offsets: Sequence[int]) -> list[list[Location]]:
         """For each offset the functions there, outermost first and mangled; none where nothing is known."""
-        if not is_elf(binary.fd):  # a font or JIT memory that is mapped executable
-            return [[] for _ in offsets]
         plan = self._plans[binary.fd]
+        if not plan.is_elf:
+            return [[] for _ in offsets]
         try:
             found = self._loaded(plan, offsets) if plan.entry is not None else None
             found = self._made(plan, offsets) if found is None else found
-            return [[Location(str(name), str(file), int(line)) for name, file, line in places] for places in found]
+            return [[Location(_text(name), _text(file), int(line)) for name, file, line in places] for places in found]
         except (NamerError, ValueError, TypeError, KeyError) as error:
             self._symbolizer.troubles[binary.path] = str(error)
             return [[] for _ in offsets]
@@ -113,8 +119,8 @@ class Session:
     def jit_names(self, fd: int, addresses: Sequence[int]) -> dict[int, str]:
         try:
             answer, _ = self._ask({"do": "jit", "addresses": list(addresses)}, [fd])
-            return {int(address): str(name) for address, name in answer["names"].items()}
-        except (NamerError, ValueError, KeyError):
+            return {int(address): _text(name) for address, name in answer["names"].items()}
+        except (NamerError, ValueError, KeyError, AttributeError):
             return {}
 
     def demangled(self, names: Iterable[str]) -> dict[str, str]:
@@ -124,9 +130,9 @@ class Session:
         for start in range(0, len(left), _DEMANGLED_AT_ONCE):
             some = left[start : start + _DEMANGLED_AT_ONCE]
             try:
-                answer, _ = self._ask({"do": "demangle", "names": some})
-                known.learn(some, [str(text) for text in answer["names"]])
-            except (NamerError, ValueError, KeyError):
+                answer, _ = self._ask({"do": "demangle", "names": some}, within_s=_DEMANGLING_S)
+                known.learn(some, [_text(text) for text in answer["names"]])
+            except (NamerError, ValueError, TypeError, KeyError):
                 known.learn(some, some)
         return {name: known.known(name) or name for name in wanted}
 
@@ -134,7 +140,7 @@ class Session:
         """None if the entry is to be made again: it is damaged, or a debug file that was missing has come."""
         assert plan.entry is not None
         try:
-            answer, _ = self._ask({"do": "load", "offsets": list(offsets)}, [plan.entry], parts=plan.parts)
+            answer, _ = self._ask({"do": "load", "offsets": list(offsets)}, [plan.entry], needs_lines=plan.needs_lines)
         except NamerError:
             return None
         if answer["missing"] and plan.find(DebugLink(*answer["missing"])):
@@ -154,11 +160,11 @@ class Session:
 
     def _made_once(self, plan: _Plan, offsets: Sequence[int], *, with_lines: bool) -> list[Any]:
         request = {"do": "make", "offsets": list(offsets), "lines": with_lines, "is_searched": plan.debug is not None}
-        answer, made = self._ask(request, self._files(plan), parts={"lines"}, within_s=_MAKING_S)
+        answer, made = self._ask(request, self._files(plan), needs_lines=True, within_s=_MAKING_S)
         if "missing" in answer:
             request["is_searched"] = True
             plan.find(DebugLink(*answer["missing"]))
-            answer, made = self._ask(request, self._files(plan), parts={"lines"}, within_s=_MAKING_S)
+            answer, made = self._ask(request, self._files(plan), needs_lines=True, within_s=_MAKING_S)
         for fd in made:
             with open(fd, "rb") as entry:  # noqa: PTH123 - a descriptor
                 if with_lines and plan.key:
@@ -169,13 +175,18 @@ class Session:
         return [plan.binary.fd, plan.debug] if plan.debug is not None else [plan.binary.fd]
 
     def _ask(
-        self, request: dict[str, Any], files: Sequence[int] = (), *, parts: Iterable[str] = (),
+        self, request: dict[str, Any], files: Sequence[int] = (), *, needs_lines: bool = False,
         within_s: float = _SESSION_S,
     ) -> tuple[Any, list[int]]:  # fmt: skip
         left_s = self._deadline - time.monotonic()
         if left_s <= 0:
             raise NamerError("no time was left for it")
-        if not self._namer.is_alive or not set(parts) <= self._namer.parts:
+        if not self._namer.is_alive or needs_lines > self._namer.reads_lines:
             self._namer.close()
-            self._namer = Namer(sorted(self._namer.parts | set(parts)))
-        return self._namer.ask(request, files, within_s=min(within_s, left_s))
+            self._namer = Namer(reads_lines=needs_lines or self._namer.reads_lines)
+        return self._namer.ask(request, files, within_s=min(within_s, left_s), meanwhile=self._symbolizer.meanwhile)
+
+
+def _text(answered: object) -> str:
+    """What can be written to a profile, whoever took over the process that answers."""
+    return cut(str(answered)).encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")

@@ -6,12 +6,13 @@ import bisect
 import struct
 from array import array
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from tracer.symbols.elf import RawSymbols, Segment, Symbol, is_function
+from tracer.symbols.elf import RawSymbols, Segment, is_function
 
 _LOOKED_BACK = 8  # symbols; a small alias inside a function must not hide it
 _COUNTS = struct.Struct("=QQ")  # segments, symbols
-_LOCAL = 1 << 63  # beside a size, which is never that large
+_MAX_NAME_BYTES = 65_536  # shown are fewer
 
 
 class SymbolTable:
@@ -41,8 +42,12 @@ class SymbolTable:
         for index in range(position - 1, max(-1, position - 1 - _LOOKED_BACK), -1):
             size = self._sizes[index]
             if address < self._addresses[index] + size or (not size and index == position - 1):
-                return bytes(self._text[self._names[index] : self._names[index + 1]]).decode("utf-8", "replace")
+                return self._name(index)
         return None
+
+    def _name(self, index: int) -> str:
+        start, end = self._names[index], self._names[index + 1]
+        return bytes(self._text[start : min(end, start + _MAX_NAME_BYTES)]).decode("utf-8", "replace")
 
     def packed(self) -> bytes:
         segments = b"".join(struct.pack("=3Q", part.offset, part.address, part.file_bytes) for part in self._segments)
@@ -65,40 +70,50 @@ class SymbolTable:
         return cls(segments, addresses, sizes, names, packed[starts[4] :])
 
 
+class _Entry(NamedTuple):
+    """A symbol of a table, its name not read yet."""
+
+    size: int
+    is_local: bool
+    table: RawSymbols
+    place: int  # of the name
+
+    @property
+    def name(self) -> bytes:
+        return self.table.name(self.place)
+
+
 def table_of(tables: Iterable[RawSymbols], segments: Sequence[Segment]) -> SymbolTable:
     """Of the function symbols of one file, or of it and its debug file."""
-    place_by_address: dict[int, tuple[int, RawSymbols, int]] = {}
+    entry_by_address: dict[int, _Entry] = {}
     for table in tables:
-        for name, information, section, address, size in table.entries():
+        for place, information, section, address, size in table.entries():
             if not is_function(information, section):
                 continue
-            entry = (size | _LOCAL if information >> 4 == 0 else size, table, name)
-            known = place_by_address.get(address)
-            if known is None or _is_preferred(address, entry, known):
-                place_by_address[address] = entry
-    return _columns(place_by_address, segments)
+            entry = _Entry(size, information >> 4 == 0, table, place)
+            known = entry_by_address.setdefault(address, entry)
+            if known is not entry and _is_preferred(entry, known):
+                entry_by_address[address] = entry
+    return _columns(entry_by_address, segments)
 
 
-def _is_preferred(address: int, one: tuple[int, RawSymbols, int], other: tuple[int, RawSymbols, int]) -> bool:
-    return _preference(_symbol(address, one)) < _preference(_symbol(address, other))
-
-
-def _symbol(address: int, entry: tuple[int, RawSymbols, int]) -> Symbol:
-    size, table, name = entry
-    return Symbol(address, size & ~_LOCAL, table.name(name).decode("utf-8", "replace"), bool(size & _LOCAL))
-
-
-def _columns(place_by_address: dict[int, tuple[int, RawSymbols, int]], segments: Sequence[Segment]) -> SymbolTable:
-    addresses, sizes, names, text = array("Q", sorted(place_by_address)), array("Q"), array("Q", [0]), bytearray()
+def _columns(entry_by_address: dict[int, _Entry], segments: Sequence[Segment]) -> SymbolTable:
+    addresses, sizes, names, text = array("Q", sorted(entry_by_address)), array("Q"), array("Q", [0]), bytearray()
     for address in addresses:
-        size, table, name = place_by_address[address]
-        sizes.append(size & ~_LOCAL)
-        text += table.name(name)
+        entry = entry_by_address[address]
+        sizes.append(entry.size)
+        text += entry.name
         names.append(len(text))
     return SymbolTable(segments, addresses, sizes, names, bytes(text))
 
 
-def _preference(symbol: Symbol) -> tuple[bool, int, bool, int, str]:
+def _is_preferred(one: _Entry, other: _Entry) -> bool:
+    """Most functions are in both tables of a file: that is seen first."""
+    name, known = one.name, other.name
+    return name != known and _preference(one, name) < _preference(other, known)
+
+
+def _preference(entry: _Entry, name: bytes) -> tuple[bool, int, bool, int, bytes]:
     """Of several names of one function the one that a program calls: `malloc`, not `__libc_malloc`."""
-    underscores = 0 if symbol.name.startswith("_Z") else len(symbol.name) - len(symbol.name.lstrip("_"))
-    return (symbol.size == 0, underscores, symbol.is_local, len(symbol.name), symbol.name)
+    underscores = 0 if name.startswith(b"_Z") else len(name) - len(name.lstrip(b"_"))
+    return (entry.size == 0, underscores, entry.is_local, len(name), name)

@@ -20,6 +20,7 @@ import socket
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from tracer.symbols.confinement import confine
@@ -30,30 +31,34 @@ from tracer.symbols.jit import names_in_map
 from tracer.symbols.lines import Location
 from tracer.symbols.lines import load as load_lines
 from tracer.symbols.making import made_entry, missing_debug_file
-from tracer.symbols.messages import Disconnected, receive, send
+from tracer.symbols.messages import READS_LINES, Disconnected, receive, send
 
 Answer = tuple[dict[str, Any], list[int]]  # the files are closed once they are sent
 
 
-def main(parts: Sequence[str]) -> int:
-    """`parts` are libraries to load before there is no way to their files: `lines` for DWARF."""
+def main(arguments: Sequence[str]) -> int:
     connection = socket.socket(fileno=0)
-    _load(parts)
-    confine()
+    load_demanglers()
+    if READS_LINES in arguments:
+        load_lines()
+    try:
+        confine()
+        answer_to = _answer
+    except PermissionError as error:
+        answer_to = partial(_refusal, str(error))
     with suppress(Disconnected):
         while True:
             request, files = receive(connection)
-            answer, made = _answer(request, files)
+            answer, made = answer_to(request, files)
             send(connection, answer, made)
             for fd in [*files, *made]:
                 os.close(fd)
     return 0
 
 
-def _load(parts: Sequence[str]) -> None:
-    load_demanglers()
-    if "lines" in parts:
-        load_lines()
+def _refusal(why: str, request: dict[str, Any], files: list[int]) -> Answer:
+    """With root's rights nothing foreign is read."""
+    return {"error": why}, []
 
 
 def _answer(request: dict[str, Any], files: list[int]) -> Answer:

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from tracer.profile.grade import grade
 from webapp.compare.models import DiffPayload
 from webapp.compare.sides import Side, common_value_types
 from webapp.compare.warnings import warnings
 from webapp.flamegraph.plain import title_of, unit_of
+from webapp.flamegraph.quality import WORDS as GRADE_WORDS
 from webapp.runs.templatetags.numbers import (
     NOTHING,
     change,
@@ -43,6 +45,7 @@ def page(before: Side, after: Side, name: str, diff: DiffPayload) -> dict[str, A
         "moved": f"{value(table['moved'][0], unit)} grew, {value(table['moved'][1], unit)} shrank",
         "finding": finding(table, unit),
         "warnings": warnings(before, after, name, diff),
+        "captures": captures(before, after),
         "meaning": value_type["meaning"],
         "types": [_link(each, each == name) for each in common_value_types(before, after)],
         "table": {
@@ -86,6 +89,13 @@ def _paths(table: dict[str, Any], unit: str) -> Iterator[str]:
     if gone:
         words = f"{gone} {'is' if gone == 1 else 'are'}" if fresh else plural(gone, "path is", "paths are")
         yield f"{words} gone ({change(removed, unit)})"
+
+
+def captures(before: Side, after: Side) -> str:
+    """The grades of both: `Both captures A, complete`."""
+    grades = [grade(side.snapshot.capture, skipped_lines=side.snapshot.skipped_lines).grade for side in (before, after)]
+    words = list(dict.fromkeys(GRADE_WORDS[found] for found in grades))
+    return f"Captures {' and '.join(words)}" if len(words) > 1 else f"Both captures {words[0]}"
 
 
 def _side(side: Side, total: float, unit: str) -> dict[str, str]:

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tracer import protocol
+from tracer.profile.grade import grade
 from webapp.compare.models import DiffPayload
 from webapp.compare.sides import Side, taken_at
+from webapp.flamegraph.quality import WORDS as GRADE_WORDS
 
+_TOLD_APART = ("lost", "skipped_lines")  # gaps with a sentence of their own
 SAME_LENGTH = 0.1  # captures whose lengths differ by less than this share of the longer are called equally long
 
 
@@ -55,6 +58,9 @@ def _about_capture(side_name: str, side: Side) -> Iterator[str]:
     for cause, count in lost(side).items():
         why = protocol.LOSS_CAUSES.get(cause, cause)
         yield f"{side_name} lost {count:,} events ({why}): its numbers are too small."
+    verdict = grade(side.snapshot.capture, skipped_lines=side.snapshot.skipped_lines)
+    if any(gap.grade in "CD" for gap in verdict.findings if gap.cause not in _TOLD_APART):
+        yield f"{side_name} is a capture of grade {GRADE_WORDS[verdict.grade]}; its run page tells why."
     if side.snapshot.skipped_lines:
         yield f"{side_name} skipped {side.snapshot.skipped_lines:,} lines of its file."
 

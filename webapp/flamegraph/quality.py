@@ -1,4 +1,4 @@
-"""How complete a capture was, for pages without script: grade, figures, notes and banners of what a snapshot tells.
+"""How complete a capture was, for pages without script: grade, figures, notes and banner, of what a snapshot tells.
 
 frontend/js/quality.js and quality-words.js write the same; tests/view/quality.json holds both to one text.
 """
@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from tracer import protocol
+from tracer.profile.gaps import NO_MODULE
 from tracer.profile.grade import Finding, grade
-from webapp.runs.templatetags.numbers import NBSP, percent, plural, short_count, value
+from webapp.runs.templatetags.numbers import NBSP, percent, plural, short_count, size, value
 
 LEVELS = {"A": "ok", "B": "ok", "C": "weak", "D": "bad", "": "unknown"}
 WORDS = {"A": "A, complete", "B": "B, minor gaps", "C": "C, weak", "D": "D, not reliable", "": "not known"}
+UNWINDS = {"fp": "frame pointers", "dwarf": "the unwind tables of the mapped files"}
 NAMED_MODULES = 3
 
 Figure = tuple[str, str, str]  # label, number, rest
@@ -35,7 +37,7 @@ class Quality:
     word: str
     figures: list[Figure]
     notes: list[str]
-    banners: list[Banner] = field(default_factory=list)
+    banner: Banner | None  # what makes it weak or worse
 
 
 def capture_quality(capture: object, *, skipped_lines: int, unit: str) -> Quality:
@@ -47,7 +49,7 @@ def capture_quality(capture: object, *, skipped_lines: int, unit: str) -> Qualit
         WORDS[verdict.grade],
         list(_figures(claims, skipped_lines)),
         list(_notes(claims, unit)),
-        list(_banners(verdict.findings, claims)),
+        _banner(verdict.findings, claims),
     )
 
 
@@ -94,7 +96,7 @@ def _overhead(claim: object) -> dict[str, Any] | None:
     return shares | {"is_measured": claim.get("is_measured") is True, "trap_ns": _amounts(claim.get("trap_ns")) or {}}
 
 
-def _sentences(claim: object) -> list[str]:
+def _words(claim: object) -> list[str]:
     return [text for text in (claim if isinstance(claim, list) else [claim]) if isinstance(text, str)]
 
 
@@ -107,6 +109,11 @@ def _symbols(claim: object) -> list[str]:
 _FORMS: Mapping[str, Callable[[object], Any]] = {
     "collector": _word,
     "allocator": _word,
+    "mode": _word,
+    "mode_reason": _word,
+    "unwind": _word,
+    "unwind_reason": _word,
+    "sample_bytes": _count,
     "events": _count,
     "truncated_stacks": _count,
     "broken_unwinds": _count,
@@ -119,7 +126,8 @@ _FORMS: Mapping[str, Callable[[object], Any]] = {
     "shares": _entries(_number),
     "overhead": _overhead,
     "filters": _entries(lambda claim: claim),
-    "notes": _sentences,
+    "notes": _words,
+    "allocators": _words,
     "probes": _symbols,
 }
 
@@ -156,7 +164,7 @@ def _told(claims: Claims) -> Iterator[Figure]:
     if "share" in claims.get("overhead", {}):
         yield "overhead", percent(claims["overhead"]["share"]), "of one core"
     if claims.get("collector") == "malloc":
-        yield "", "", f"every allocation {_sizes(claims)}counted"
+        yield "", "", _counted(claims)
 
 
 def _nameless(claims: Claims, shares: Claims) -> Iterator[Figure]:
@@ -164,6 +172,16 @@ def _nameless(claims: Claims, shares: Claims) -> Iterator[Figure]:
         yield "without a name", percent(shares["unresolved"]), "of the graph"
     elif claims.get("frames"):
         yield "without a name", percent(claims.get("unresolved_frames", 0) / claims["frames"]), "of frames"
+
+
+def _counted(claims: Claims) -> str:
+    if claims.get("mode") == "sampled" and claims.get("sample_bytes"):
+        return f"sampled: one block {_sizes(claims)}for each {size(claims['sample_bytes'])}"
+    return (
+        "calls only, frees are not seen"
+        if claims.get("mode") == "calls"
+        else f"every allocation {_sizes(claims)}counted"
+    )
 
 
 def _sizes(claims: Claims) -> str:
@@ -187,11 +205,22 @@ def _notes(claims: Claims, unit: str) -> Iterator[str]:
         values = ", ".join(f"{module} ({value(amount, unit)})" for module, amount in modules.items())
         yield f"Passes through code without function names: {values}."
     yield from _overhead_words(claims.get("overhead", {}))
-    if claims.get("allocator"):
-        yield f"The allocator is {claims['allocator']}."
+    if claims.get("mode_reason"):
+        yield claims["mode_reason"]
+    yield from _unwind_words(claims)
+    if allocator := claims.get("allocator"):
+        others = ", ".join(module for module in claims["allocators"] if module != allocator)
+        yield f"The allocator is {allocator}{f'; there is one in {others} too' if others else ''}."
     if probes := claims["probes"]:
         yield f"{plural(len(probes), 'probe was', 'probes were')} placed: {', '.join(probes)}."
     yield from claims["notes"]
+
+
+def _unwind_words(claims: Claims) -> Iterator[str]:
+    if claims.get("unwind") in UNWINDS:
+        yield f"Stacks were found by {UNWINDS[claims['unwind']]}."
+    if claims.get("unwind_reason"):
+        yield claims["unwind_reason"]
 
 
 def _overhead_words(overhead: Claims) -> Iterator[str]:
@@ -208,16 +237,22 @@ def _overhead_words(overhead: Claims) -> Iterator[str]:
         yield f"A hit of a probe was {how} to cost: {prices}."
 
 
-# --- banners above it -------------------------------------------------------------------------------------------------
+# --- the banner above it ----------------------------------------------------------------------------------------------
 
 
-def _banners(findings: tuple[Finding, ...], claims: Claims) -> Iterator[Banner]:
-    for finding in findings:
-        if finding.grade in "CD" and finding.cause in _BANNERS:
-            title, text = _BANNERS[finding.cause](percent(finding.share), claims)
-            is_bad = finding.grade == "D"
-            shown = f"Do not rely on it: {title}" if is_bad else title[:1].upper() + title[1:]
-            yield Banner("bad" if is_bad else "warn", shown, text)
+def _banner(findings: tuple[Finding, ...], claims: Claims) -> Banner | None:
+    """Of the worst, which comes first; the others are named."""
+    told = [finding for finding in findings if finding.grade in "CD" and finding.cause in _BANNERS]
+    if not told:
+        return None
+    is_bad = told[0].grade == "D"
+    (title, text), *others = [_BANNERS[finding.cause](percent(finding.share), claims) for finding in told]
+    also = f" Also: {'; '.join(other for other, _ in others)}." if others else ""
+    return Banner(
+        "bad" if is_bad else "warn",
+        f"Do not rely on it: {title}" if is_bad else title[:1].upper() + title[1:],
+        text + also,
+    )
 
 
 def _lost_banner(share: str, claims: Claims) -> tuple[str, str]:
@@ -244,11 +279,13 @@ def _without_stack_banner(share: str, claims: Claims) -> tuple[str, str]:
 
 
 def _unresolved_banner(share: str, claims: Claims) -> tuple[str, str]:
-    modules = list(claims.get("unresolved_by_module", {}))[:NAMED_MODULES]
-    listed = f": {', '.join(modules)}" if modules else ""
+    modules = [module for module in claims.get("unresolved_by_module", {}) if module != NO_MODULE]
+    title = f"{share} of the graph has no function name"
+    if not modules:
+        return title, "Not even the file of that code is known. The values are complete."
     return (
-        f"{share} of the graph has no function name",
-        f"Code without symbols stands by its file and address{listed}. "
+        title,
+        f"Code without symbols stands by its file and address: {', '.join(modules[:NAMED_MODULES])}. "
         "The values are complete; debug symbols of these files give the names.",
     )
 

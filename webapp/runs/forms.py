@@ -22,7 +22,16 @@ DEFAULT_DURATION = "60"
 SNAPSHOTS_BY_DEFAULT = 10  # enough to see a slope, and a tenth of the run lost at worst
 SHORTEST_INTERVAL_S = 1.0
 SOURCES = [("", "our own programs, or perf where there is no bcc"), ("perf", "perf")]
-RUN_OPTIONS = (*BLOCK_OPTIONS, UNWIND, "budget", "max_stacks", "max_blocks", SOURCE)  # that the form has fields for
+RUN_OPTIONS = (
+    *BLOCK_OPTIONS,
+    UNWIND,
+    "lines",
+    "budget",
+    "max_stacks",
+    "max_blocks",
+    SOURCE,
+)  # that the form has fields for
+LINES = [("", "The function"), ("1", "The function, with file and line where known")]
 USUAL = ("", None, AUTO)  # what an option has that nobody chose
 MAX_LABELS, MAX_KEY, MAX_VALUE = 20, 60, 200
 
@@ -73,6 +82,7 @@ class NewRunForm(AboutForm):
     min_size = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of bytes."})
     max_size = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of bytes."})
     unwind = forms.ChoiceField(required=False, choices=[*UNWINDS.items()], initial=AUTO)
+    lines = forms.TypedChoiceField(required=False, choices=LINES, coerce=int, empty_value=None)
     budget = forms.CharField(required=False, max_length=20)
     max_stacks = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of stacks."})
     max_blocks = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of blocks."})

@@ -46,6 +46,16 @@ def rows(page: str) -> list[list[str]]:
     return [[html.unescape(re.sub("<[^>]*>", "", cell)) for cell in line] for line in cells]
 
 
+def test_it_has_the_grades_of_both_captures(two_runs: Runs, source: Callable[..., str]) -> None:
+    assert "Both captures not known" in source(two_runs)
+
+    two_runs[1].snapshots.update(capture={"events": 5, "lost": {}, "shares": {"unresolved": 0.9}})
+    page = source(two_runs)
+
+    assert "Captures not known and D, not reliable" in page
+    assert "After is a capture of grade D, not reliable; its run page tells why." in page
+
+
 def test_it_says_what_changed(two_runs: Runs, source: Callable[..., str]) -> None:
     page = source(two_runs)
 

@@ -64,6 +64,15 @@ def test_a_way_to_find_stacks_that_was_chosen_is_that_of_the_run(
     assert [run.spec["options"] for run in Run.objects.order_by("pk")] == [{"unwind": "dwarf"}, {}]
 
 
+def test_lines_are_recorded_when_they_were_asked_for(
+    story: Any, live_host: Host, as_user: Callable[[User], Client]
+) -> None:
+    for lines in ("1", ""):
+        as_user(story.bob).post(NEW_RUN, filled_in(live_host, lines=lines))
+
+    assert [run.spec["options"] for run in Run.objects.order_by("pk")] == [{"lines": 1}, {}]
+
+
 def test_a_recording_has_the_limits_that_were_filled_in(
     story: Any, live_host: Host, as_user: Callable[[User], Client]
 ) -> None:
@@ -81,6 +90,7 @@ def test_the_plan_says_how_much_memory_the_maps_take(story: Any, live_host: Host
 def test_more_options_are_folded_away_until_one_is_used(story: Any, live_host: Host, get: Callable[..., Any]) -> None:
     assert "open" not in get(story.bob, NEW_RUN).one("details", class_="options").attributes
     assert "open" in get(story.bob, f"{NEW_RUN}?older_than=30s").one("details", class_="options").attributes
+    assert "open" in get(story.bob, f"{NEW_RUN}?lines=1").one("details", class_="options").attributes
     assert "open" in get(story.bob, f"{NEW_RUN}?unwind=fp").one("details", class_="options").attributes
 
 
@@ -140,6 +150,7 @@ def test_it_takes_about_ten_snapshots_unless_told_otherwise(
             "This is 'dwarf', but brk has no choice: leave it out, or use malloc.",
         ),
         ({"unwind": "lbr"}, "Select a valid choice."),
+        ({"lines": "2"}, "Select a valid choice."),
         ({"budget": "much"}, "This is 'much', it must be a percentage of one core, or none."),
         ({"budget": "0"}, "This is 0, it must be from 0.1 to 10,000 percent of one core, or none."),
         ({"max_stacks": "1"}, "This is 1, it must be from 16 to 131,072."),
@@ -305,13 +316,11 @@ def test_record_again_asks_for_the_same_once_more(repeated: Callable[..., Any]) 
 
 
 def test_record_again_keeps_the_options(repeated: Callable[..., Any]) -> None:
-    page = repeated(
-        collector="malloc", options={"older_than": "30s", "max_size": 512, "unwind": "fp", "max_stacks": 64}
-    )
+    options = {"older_than": "30s", "max_size": 512, "unwind": "fp", "max_stacks": 64, "lines": 1}
+    page = repeated(collector="malloc", options=options)
 
-    assert [choice.attributes["value"] for choice in page.all("option") if "selected" in choice.attributes][-1:] == [
-        "fp"
-    ]
+    chosen = [choice.attributes["value"] for choice in page.all("option") if "selected" in choice.attributes]
+    assert chosen[-2:] == ["fp", "1"]
     filled = [page.one("input", name=name).attributes["value"] for name in ("older_than", "max_size", "min_size")]
     assert filled == ["30s", "512", ""]
 
