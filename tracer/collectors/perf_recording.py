@@ -22,6 +22,7 @@ from tracer.collectors.perf_totals import PerfTotals
 from tracer.collectors.recording import Progress
 from tracer.mode_options import CALLS, MODE
 from tracer.perf.recorder import PerfError, PerfRecorder
+from tracer.perf.tracepoints import kept_back
 from tracer.perf.uprobes import Uprobes
 from tracer.perf_options import BLIND, DEFAULT_PERF_PAGES, unwind_by_perf
 from tracer.process.address_space import AddressSpace
@@ -101,7 +102,11 @@ class PerfRecording:
         """The same, with what perf tells only at its end: how much it lost."""
         self._finish_part()
         self._end()
-        return self._profile()
+        profile = self._profile()
+        if kept := self._kept_back():
+            reason = "A BPF program of another tracer came meanwhile and kept events from perf, how many is not known"
+            profile.capture = {**profile.capture, "notes": [f"{reason}: {', '.join(kept)}.", *self._notes()]}
+        return profile
 
     def close(self) -> None:
         if self._part is not None:
@@ -136,6 +141,11 @@ class PerfRecording:
         )  # fmt: skip
         self._resources.callback(self._recorder.close)
         self._recorder.begin()
+        if kept := self._kept_back():
+            raise CollectorError(
+                f"{', '.join(kept)} does not reach perf: a BPF program of another tracer sits on it and keeps its "
+                "events. End that one first"
+            )
         self._began, self._began_at = time.monotonic(), datetime.now(UTC)
         self._refresh_due = self._began + _REFRESH_EVERY_S
 
@@ -170,6 +180,12 @@ class PerfRecording:
         for file in files:
             self._read(file)
 
+    def _kept_back(self) -> list[str]:
+        return kept_back(event for event in self._asked.events if event.startswith("syscalls:"))
+
+    def _notes(self) -> list[str]:
+        return [f"Recorded by perf. {BLIND[self.spec.collector]}"]
+
     def _lost(self) -> dict[str, int]:
         return {"perf_lost": self._totals.lost} if self._totals.lost else {}
 
@@ -191,7 +207,7 @@ class PerfRecording:
             "unwind": self._unwind,
             "unwind_reason": self._unwind_reason,
             "probes": [asdict(probe) for probe in self._asked.probes],
-            "notes": [f"Recorded by perf. {BLIND[self.spec.collector]}"],
+            "notes": self._notes(),
             **self._asked.facts,
             **asdict(gaps_of(profile, is_ours=True)),
         }
