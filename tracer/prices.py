@@ -12,10 +12,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from tracer.limit_options import DEFAULT_BUDGET_PERCENT
+from tracer.mode_options import CALLS, EXACT, SAMPLED
 from tracer.protocol import COLLECTORS
 
 RATES = ("malloc", "free", "brk", "mmap", "munmap", "minor", "major")
-BUDGET_SHARE = 0.10  # of one core; a recording that takes more is ended by the brake (DESIGN.md 4.7)
+BUDGET_SHARE = DEFAULT_BUDGET_PERCENT / 100  # of one core; a recording that takes more is ended by the brake
+SHORTEST_COUNT_S, LONGEST_COUNT_S = 0.5, 60.0
 MOST_SLOWDOWN = 10.0  # above it only the order of magnitude is known
 MAX_NOTES = 20
 MAX_NOTE_CHARACTERS = 500
@@ -35,13 +38,13 @@ class Method:
 
 
 METHODS: tuple[Method, ...] = (
-    Method("malloc", "exact", COLLECTORS["malloc"].misses),
+    Method("malloc", EXACT, COLLECTORS["malloc"].misses),
     Method(
         "malloc",
-        "sampled",
+        SAMPLED,
         "Exact bytes of a path: they are estimated from one block in 512 kB, and paths below some 2 MB may be missing.",
     ),
-    Method("malloc", "calls", "What is freed again: only who asks for memory, how often, and for how much."),
+    Method("malloc", CALLS, "What is freed again: only who asks for memory, how often, and for how much."),
     *(Method(name, "", COLLECTORS[name].misses) for name in ("mmap", "brk", "page_faults")),
 )
 

@@ -71,6 +71,15 @@ def test_it_does_not_count_itself(site: Any, offer: Any, answer: Any, start_agen
     assert finish.json["reason"] == f"Process {agent.process.pid} belongs to the agent, which does not count itself."
 
 
+def test_it_counts_nothing_for_ever(site: Any, offer: Any, start_agent: Any) -> None:
+    offer(NO_PID, seconds=1e9)
+
+    start_agent(site.url)
+
+    (finish,) = site.wait_for(lambda: site.to(FINISH))
+    assert finish.json["reason"] == "This agent counts from 0.5 to 60 s, not 1e+09 s."
+
+
 def test_an_estimate_that_another_agent_has_is_left_alone(
     site: Any, offer: Any, answer: Any, start_agent: Any, wait_until: Any
 ) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tracer.collectors.counting import Counts, FunctionCalls
+from tracer.collectors.counting import Counts
+from tracer.collectors.counting_probes import FunctionCalls
 from tracer.collectors.host_counting import ProcessEvents
 from tracer.collectors.rates import COLUMNS, host_rates, rates_of
 

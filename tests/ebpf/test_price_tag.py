@@ -11,20 +11,28 @@ from pathlib import Path
 import pytest
 
 from tracer.collectors.estimate import map_bytes
-from tracer.prices import Estimate
-from tracer.protocol import COLLECTORS
+from tracer.prices import METHODS, Estimate
 
 MEMFLAME = Path(sys.executable).with_name("memflame")
 
 
-@pytest.mark.parametrize("collector", COLLECTORS)
-def test_the_memory_it_names_is_what_the_kernel_takes(launch, recording_of, collector):
-    with recording_of(launch("leaky"), collector):
+CASES = {
+    **{method.name: (method, {}, False) for method in METHODS if method.collector != "malloc"},
+    **{method.name: (method, {"unwind": "fp"}, False) for method in METHODS if method.collector == "malloc"},
+    "malloc, unwound": (METHODS[0], {"unwind": "dwarf"}, True),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_memory_it_names_is_what_the_kernel_takes(launch, recording_of, case):
+    method, options, unwinds = CASES[case]
+    modes = {"mode": method.mode} if method.mode else {}
+    with recording_of(launch("leaky"), method.collector, **modes, **options):
         taken = sum(_locked_bytes())
 
     if not taken:
         pytest.skip("this kernel does not say how much memory a map takes")
-    assert map_bytes(collector) == pytest.approx(taken, rel=0.01)
+    assert map_bytes(method, unwinds=unwinds) == pytest.approx(taken, rel=0.01)
 
 
 def _locked_bytes():

@@ -12,6 +12,7 @@ from typing import Any
 from tracer.agent.children import output_of, start_child
 from tracer.agent.processes import is_own
 from tracer.client import ClientError, EstimateClaim, SiteClient
+from tracer.prices import LONGEST_COUNT_S, SHORTEST_COUNT_S
 
 logger = logging.getLogger(__name__)
 
@@ -53,6 +54,9 @@ class Estimation(threading.Thread):
     def _count(self, claim: EstimateClaim) -> Found:
         if is_own(claim.pid):
             return Found(None, f"Process {claim.pid} belongs to the agent, which does not count itself.")
+        if not SHORTEST_COUNT_S <= claim.seconds <= LONGEST_COUNT_S:
+            limits = f"from {SHORTEST_COUNT_S:g} to {LONGEST_COUNT_S:g} s"
+            return Found(None, f"This agent counts {limits}, not {claim.seconds:g} s.")
         task = {"pid": claim.pid, "start_time": claim.start_time, "seconds": claim.seconds}
         self._child = start_child("tracer.agent.counting", task)
         overtime = threading.Timer(claim.seconds + OVERTIME_S, self._child.kill)

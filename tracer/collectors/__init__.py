@@ -11,6 +11,10 @@ from tracer.protocol import RunSpec
 __all__ = ["CollectorError", "PerfRecording", "Progress", "Recording", "start"]
 
 
-def start(spec: RunSpec) -> Recording | PerfRecording:
-    """A recording that attaches when it is entered; CollectorError tells people what is wrong."""
-    return PerfRecording(spec) if is_by_perf(spec.options) else Recording(spec)
+def start(spec: RunSpec, *, own_root: int = 0) -> Recording | PerfRecording:
+    """A recording that attaches when it is entered; CollectorError tells people what is wrong.
+
+    An agent's process is `own_root`: it and those that it started are never recorded.
+    """
+    kind = PerfRecording if is_by_perf(spec.options) else Recording
+    return kind(spec, own_root=own_root)

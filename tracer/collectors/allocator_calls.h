@@ -1,4 +1,4 @@
-/* Calls of allocator functions: their arguments, and which function a program called when one calls another.
+/* Which function a program called when one allocator function calls another.
  *
  * Operator new gets no return probe: that puts the kernel's trampoline in place of the return address, and an exception
  * can't be unwound through it, so a program that catches bad_alloc would be ended. Instead its entry notes who called,
@@ -7,21 +7,9 @@
  * strdup, getline and their like use the frame pointer for a length when they call malloc. Their entry notes the caller
  * and the frame pointer, and what they allocate gets the stack from there.
  *
- * Defines: IN_WRAPPER(address), HAS_OPERATOR_NEW, LAST_POSITION, SAMPLED, MAX_CALLS, and those of target.h
- * and frame_walk.h, and if SAMPLED of sampling.h.
+ * Defines: IN_WRAPPER(address), HAS_OPERATOR_NEW, SAMPLED, MAX_CALLS, and those of allocator_arguments.h, target.h and
+ * frame_walk.h, and if SAMPLED of sampling.h.
  */
-
-/* What the probe's cookie says of a function, low byte first: its number, then the position of each argument that
- * matters, counted from 1, 0 for none. tracer/collectors/allocators.py writes it. */
-#define FUNCTION(cookie) ((u32)(cookie)&0xff)
-#define SIZE_ARGUMENT(cookie) (((u32)(cookie) >> 8) & 0xf)
-#define FACTOR_ARGUMENT(cookie) (((u32)(cookie) >> 12) & 0xf)
-#define BLOCK_ARGUMENT(cookie) (((u32)(cookie) >> 16) & 0xf)
-#define RESULT_ARGUMENT(cookie) (((u32)(cookie) >> 20) & 0xf)
-#define SYMBOL(cookie) (((u32)(cookie) >> 24) & 0xff)
-#define IS_LEFT_BY_RET(cookie) ((u32)((cookie) >> 32) & 1)
-
-#define OVERFLOW (~0ULL)
 
 /* A function that takes its block from another one: operator new, strdup, getline. */
 struct wrapper {
@@ -32,48 +20,32 @@ struct wrapper {
   u32 function;
   u32 symbol;
   u32 has_bytes; /* else those count that it asks for */
+  u64 code; /* where its probe is, near its start */
+  u64 code_bytes;
+  u64 inner_code; /* of the form that it called or jumped to last */
+  u64 inner_code_bytes;
 };
 
 /* The last wrapper that each thread entered. What is read was written just before by the same thread, so an LRU
  * map loses nothing here. */
 BPF_TABLE("lru_hash", u64, struct wrapper, wrappers, MAX_CALLS);
 
-static __always_inline u64 later_argument(struct pt_regs *context, u32 position) {
-#if LAST_POSITION > 3
-  u64 fourth = context->cx, fifth = context->r8, sixth = context->r9;
-  OPAQUE(fourth);
-  OPAQUE(fifth);
-  OPAQUE(sixth);
-  return position == 4 ? fourth : position == 5 ? fifth : position == 6 ? sixth : 0;
-#else
-  return 0;
-#endif
+/* Where the processes are several, IN_WRAPPER can't be told before: each has the function at another address. */
+static __always_inline bool is_in_last_wrapper(u64 address) {
+  u64 thread = bpf_get_current_pid_tgid();
+  struct wrapper *last = wrappers.lookup(&thread);
+  if (!last)
+    return false;
+  return address - last->code < last->code_bytes || address - last->inner_code < last->inner_code_bytes;
 }
 
-static __always_inline u64 argument(struct pt_regs *context, u32 position) {
-  u64 first = context->di, second = context->si, third = context->dx;
-  OPAQUE(first);
-  OPAQUE(second);
-  OPAQUE(third);
-  return position == 1   ? first
-         : position == 2 ? second
-         : position == 3 ? third
-                         : later_argument(context, position);
+/* One form calls or jumps to another: the outer one is what the program wrote. */
+static __always_inline void enter_inner_wrapper(struct pt_regs *context, struct wrapper *outer) {
+  if (!outer)
+    return;
+  outer->inner_code = context->ip;
+  outer->inner_code_bytes = CODE_BYTES(bpf_get_attach_cookie(context));
 }
-
-static __always_inline u64 requested_bytes(struct pt_regs *context, u64 cookie) {
-  u64 bytes = argument(context, SIZE_ARGUMENT(cookie));
-  if (!FACTOR_ARGUMENT(cookie))
-    return bytes;
-  u64 objects = argument(context, FACTOR_ARGUMENT(cookie));
-  u64 product = bytes * objects;
-  OPAQUE(product);
-  if (bytes && product / bytes != objects)
-    return OVERFLOW; /* the allocator refuses it; the product must not look like a request for 0 bytes */
-  return product;
-}
-
-static __always_inline u64 return_address(struct pt_regs *context) { return word_at(context->sp); }
 
 int on_enter_wrapper(struct pt_regs *context) {
   if (!is_recorded())
@@ -85,17 +57,21 @@ int on_enter_wrapper(struct pt_regs *context) {
     return 0;
 #endif
   u64 caller = return_address(context);
-  if (IN_WRAPPER(caller))
-    return 0; /* one form calls another; the outer one is what the program wrote */
   struct wrapper *last = wrappers.lookup(&thread);
-  /* One form jumps to another: new[] to new. A call site always calls the same form, so this is no later call. */
-  if (last && last->sp == context->sp && last->return_address == caller && last->symbol != SYMBOL(cookie))
+  bool is_called = IN_WRAPPER(caller);
+  /* A call site always calls the same form, so this is no later call. */
+  bool is_jump = last && last->sp == context->sp && last->return_address == caller && last->symbol != SYMBOL(cookie);
+  if (is_called || is_jump) {
+    enter_inner_wrapper(context, last);
     return 0;
+  }
   struct wrapper entered = {.sp = context->sp, .return_address = caller, .frame_pointer = context->bp};
   entered.bytes = argument(context, SIZE_ARGUMENT(cookie));
   entered.has_bytes = SIZE_ARGUMENT(cookie) != 0;
   entered.function = FUNCTION(cookie);
   entered.symbol = SYMBOL(cookie);
+  entered.code = context->ip;
+  entered.code_bytes = CODE_BYTES(cookie);
   wrappers.update(&thread, &entered);
   return 0;
 }

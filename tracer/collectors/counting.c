@@ -3,14 +3,11 @@
  * It keeps as little as it can: a probe costs the trap whatever it does, so it should do little more. It cannot see what
  * happens to a block, nor where a call came from beyond the address that it returns to.
  *
- * Defines: TARGET_TGID, FUNCTION_COUNT, MAX_CALLERS, COUNTER_COUNT and a COUNT_… for each counter.
+ * Defines: FUNCTION_COUNT, MAX_CALLERS, and those of target.h and allocator_arguments.h.
  */
 
-/* What the probe's cookie says of a function: its number here, then the positions of size and factor.
- * tracer/collectors/counting.py writes it. */
-#define NUMBER(cookie) ((u32)(cookie) >> 8)
-#define SIZE_ARGUMENT(cookie) ((u32)(cookie)&0xf)
-#define FACTOR_ARGUMENT(cookie) (((u32)(cookie) >> 4) & 0xf)
+/* Of the function, in its cookie above what allocator_arguments.h reads. tracer/collectors/counting_probes.py writes it. */
+#define NUMBER(cookie) ((u32)((cookie) >> 40))
 
 /* A request for more than there are addresses is a failing one: it says nothing of how fast the program allocates. */
 #define ADDRESSES (1ULL << 47)
@@ -21,7 +18,6 @@ struct calls {
 };
 
 BPF_PERCPU_ARRAY(functions, struct calls, FUNCTION_COUNT);
-BPF_PERCPU_ARRAY(counters, u64, COUNTER_COUNT);
 /* Where allocations return to. Full: new ones are not noted, so it then says "so many at least". */
 BPF_TABLE("hash", u64, u32, callers, MAX_CALLERS);
 
@@ -35,15 +31,9 @@ static __always_inline void add(u32 number, u64 bytes) {
     __sync_fetch_and_add(&sums->bytes, bytes);
 }
 
-static __always_inline u64 requested_bytes(struct pt_regs *context, u64 cookie) {
-  u64 bytes = argument(context, SIZE_ARGUMENT(cookie));
-  return FACTOR_ARGUMENT(cookie) ? bytes * argument(context, FACTOR_ARGUMENT(cookie)) : bytes;
-}
-
 static __always_inline void note_caller(struct pt_regs *context) {
-  u64 caller = 0;
+  u64 caller = return_address(context);
   u32 one = 1;
-  bpf_probe_read_user(&caller, sizeof(caller), (void *)context->sp);
   if (!callers.lookup(&caller))
     callers.insert(&caller, &one);
 }
@@ -61,19 +51,16 @@ int on_free(struct pt_regs *context) {
   return 0;
 }
 
-static __always_inline int count(u32 counter) {
-  if ((u32)(bpf_get_current_pid_tgid() >> 32) != TARGET_TGID)
-    return 0;
-  u64 *value = counters.lookup(&counter);
-  if (value)
-    __sync_fetch_and_add(value, 1);
+static __always_inline int count_recorded(u32 counter) {
+  if (is_recorded())
+    count(counter);
   return 0;
 }
 
-TRACEPOINT_PROBE(syscalls, sys_enter_brk) { return count(COUNT_BRK); }
+TRACEPOINT_PROBE(syscalls, sys_enter_brk) { return count_recorded(COUNT_BRK); }
 
-TRACEPOINT_PROBE(syscalls, sys_enter_mmap) { return count(COUNT_MMAP); }
+TRACEPOINT_PROBE(syscalls, sys_enter_mmap) { return count_recorded(COUNT_MMAP); }
 
-TRACEPOINT_PROBE(syscalls, sys_enter_mremap) { return count(COUNT_MMAP); }
+TRACEPOINT_PROBE(syscalls, sys_enter_mremap) { return count_recorded(COUNT_MMAP); }
 
-TRACEPOINT_PROBE(syscalls, sys_enter_munmap) { return count(COUNT_MUNMAP); }
+TRACEPOINT_PROBE(syscalls, sys_enter_munmap) { return count_recorded(COUNT_MUNMAP); }

@@ -8,46 +8,27 @@ from __future__ import annotations
 
 import struct
 import time
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from itertools import groupby
 from pathlib import Path
-from typing import Literal
 
 from tracer.allocator_options import AllocatorOptions
 from tracer.bpf.errors import BpfError
 from tracer.bpf.maps import processor_sums
-from tracer.bpf.placement import Kind, Placement
-from tracer.bpf.program import HERE, KernelIds, ProbeKind, Program
+from tracer.bpf.program import HERE, KernelIds, Program
 from tracer.collectors.allocators import Site, SiteFinder
+from tracer.collectors.counting_probes import FunctionCalls, Role, attach
 from tracer.collectors.errors import CollectorError
 from tracer.process.address_space import AddressSpace
 from tracer.process.target import Status, Target, TargetError, read_status
 
-Role = Literal["allocates", "wraps", "frees"]
-
-MAX_CALLERS = 65_536  # addresses of 16 bytes; the most that an estimate of the stack map's fill needs
+MAX_CALLERS = 65_536  # 80 bytes of locked memory each
 COUNTERS = ("brk", "mmap", "munmap")
-_SOURCES = (HERE / "arguments.h", Path(__file__).with_suffix(".c"))
+_SOURCES = (
+    HERE / "target.h", Path(__file__).with_name("allocator_arguments.h"), Path(__file__).with_suffix(".c"),
+)  # fmt: skip
 LOOK_EVERY_S = 0.1  # whether to stop
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionCalls:
-    """Calls of one function in one file.
-
-    `wraps` is for those whose block another function makes, such as operator new: they are no allocations of their own.
-    """
-
-    module: str
-    symbol: str
-    role: Role
-    kind: Kind  # of the probe that a recording would place, which is what a call costs
-    has_ret_probes: bool = False  # an operator new that a recording leaves by its ret instructions: they are dear
-    calls: int = 0
-    bytes: int = 0  # that it asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +47,7 @@ class Counts:
 
     @property
     def allocations(self) -> int:
-        """A function that ends with a jump to another one, as glibc's reallocarray does, counts with that one."""
+        """Calls; those of a function that calls another one, as glibc's reallocarray does realloc, are two."""
         return self.calls_of("allocates")
 
     @property
@@ -78,8 +59,8 @@ class Counts:
     def requested_bytes(self) -> int:
         return sum(known.bytes for known in self.functions if known.role == "allocates")
 
-    def calls_of(self, role: Role, kind: Kind | None = None) -> int:
-        return sum(known.calls for known in self.functions if known.role == role and kind in (None, known.kind))
+    def calls_of(self, role: Role) -> int:
+        return sum(known.calls for known in self.functions if known.role == role)
 
     def since(self, earlier: Counts) -> Counts:
         """What came between two readings of one counting."""
@@ -148,14 +129,15 @@ class Counting:
     def _begin(self) -> None:
         self.target = Target(self.pid, start_time=self._start_time)
         self._resources.callback(self.target.close)
-        space = AddressSpace(self.target)
-        self._resources.callback(space.close)
-        found = SiteFinder(space, AllocatorOptions()).new_sites()
+        self.space = AddressSpace(self.target)
+        self._resources.callback(self.space.close)
+        found = SiteFinder(self.space, AllocatorOptions()).new_sites()
         self._program = Program(_SOURCES, defines=_defines(self.pid, found), counters=COUNTERS)
         self._resources.callback(self._program.close)
         self._functions = attach(self._program, found, pid=self.pid)
         self._wrappers = [site.span for site in found if site.is_wrapper]
         self._status, self._cpu_seconds = read_status(self.pid), 0.0
+        self._program.begin()
         self._first = self._reading()
 
     def _reading(self) -> Counts:
@@ -192,70 +174,10 @@ class Counting:
         return self._status
 
 
-def attach(program: Program, found: Sequence[Site], *, pid: int) -> dict[int, FunctionCalls]:
-    """One probe a function, by its number among the sites; a function that can't be probed is left out."""
-    placed: dict[int, FunctionCalls] = {}
-    numbered = list(enumerate(found))
-    for path, group in groupby(numbered, key=lambda entry: entry[1].path):
-        placed |= _attach_file(program, path, list(group), pid)
-    return placed
-
-
-def _attach_file(program: Program, path: str, group: list[tuple[int, Site]], pid: int) -> dict[int, FunctionCalls]:
-    """All of a file at once; one by one, wherever the kernel lets us, if it refuses that."""
-    try:
-        return _attach_at(program, path, [(number, site, 0) for number, site in group], pid)
-    except OSError:
-        return {
-            number: known
-            for number, site in group
-            for number, known in _attach_anywhere(program, path, number, site, pid).items()
-        }
-
-
-def _attach_anywhere(program: Program, path: str, number: int, site: Site, pid: int) -> dict[int, FunctionCalls]:
-    for choice in range(len(site.placements)):
-        try:
-            return _attach_at(program, path, [(number, site, choice)], pid)
-        except OSError:
-            continue
-    return {}
-
-
-def _attach_at(program: Program, path: str, group: list[tuple[int, Site, int]], pid: int) -> dict[int, FunctionCalls]:
-    attached: list[int] = []
-    points: defaultdict[tuple[str, ProbeKind], list[tuple[int, int]]] = defaultdict(list)
-    for number, site, choice in group:
-        function, place = "on_allocation" if site.allocator else "on_free", site.placements[choice]
-        points[function, place.kind].append((site.start + place.offset, _cookie(number, site, place)))
-    try:
-        for (function, kind), at in points.items():
-            attached += program.attach_uprobes(function, path, at, pid=pid, kind=kind)
-    except OSError:
-        program.detach(attached)
-        raise
-    return {
-        number: FunctionCalls(site.module, site.symbol, role_of(site), site.placements[choice].kind, bool(site.rets))
-        for number, site, choice in group
-    }
-
-
-def _cookie(number: int, site: Site, place: Placement) -> int:
-    """What counting.c reads of a call there."""
-    known = site.allocator
-    return number << 8 | (place.register(known.factor) << 4 | place.register(known.size) if known else 0)
-
-
-def role_of(site: Site) -> Role:
-    if site.allocator is None:
-        return "frees"
-    return "wraps" if site.is_wrapper else "allocates"
-
-
 def _cpu_clock(pid: int) -> int:
     """Of its processor time, as clock_getcpuclockid(3) makes it: CPUCLOCK_SCHED of linux/posix-timers.h."""
     return ~pid << 3 | 2
 
 
 def _defines(pid: int, found: list[Site]) -> dict[str, int | str]:
-    return {"TARGET_TGID": pid, "FUNCTION_COUNT": max(1, len(found)), "MAX_CALLERS": MAX_CALLERS}
+    return {"TARGET_TGID": pid, "LAST_POSITION": 3, "FUNCTION_COUNT": max(1, len(found)), "MAX_CALLERS": MAX_CALLERS}

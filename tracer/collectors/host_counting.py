@@ -19,7 +19,8 @@ from tracer.bpf.errors import BpfError
 from tracer.bpf.maps import summed
 from tracer.bpf.program import KernelIds, Program, has_multi_links
 from tracer.collectors.allocators import Site, SiteFinder
-from tracer.collectors.counting import LOOK_EVERY_S, attach
+from tracer.collectors.counting import LOOK_EVERY_S
+from tracer.collectors.counting_probes import attach
 from tracer.collectors.errors import CollectorError
 from tracer.process.address_space import AddressSpace
 from tracer.process.target import PROC, Target, TargetError

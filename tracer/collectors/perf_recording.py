@@ -27,6 +27,7 @@ from tracer.perf.uprobes import Uprobes
 from tracer.perf_options import BLIND, DEFAULT_PERF_PAGES, unwind_by_perf
 from tracer.process.address_space import AddressSpace
 from tracer.process.names import FrameNames
+from tracer.process.selection import select
 from tracer.process.target import Target, TargetError, read_status
 from tracer.profile.gaps import gaps_of
 from tracer.profile.grade import grade
@@ -44,9 +45,12 @@ _FRAMES_SETTING = Path("/proc/sys/kernel/perf_event_max_stack")
 class PerfRecording:
     """Attaches when entered, and counts from then on; `close` leaves nothing in the kernel and no file."""
 
-    def __init__(self, spec: RunSpec) -> None:
+    def __init__(self, spec: RunSpec, *, own_root: int) -> None:
         check_options(spec)
+        if spec.target:
+            raise CollectorError(f"perf records one process at a time, not {spec.target}: choose one, or record by bcc")
         self.spec = spec
+        self._own_root = own_root
         self.value_types = value_types_of(spec.collector, spec.options)
         self._unwind, self._unwind_reason = unwind_by_perf(spec.collector, spec.options)
         self._resources = ExitStack()
@@ -116,6 +120,7 @@ class PerfRecording:
 
     def _attach(self) -> None:
         spec = self.spec
+        select(spec.selector, own_root=self._own_root)  # refuses what must not be recorded
         self._target = Target(spec.pid, start_time=spec.start_time)
         self._resources.callback(self._target.close)
         self._space = AddressSpace(self._target)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tracer.bpf.program import has_session_links
 from tracer.bpf.trap_cost import trap_costs
 from tracer.collectors.ability import abilities
-from tracer.collectors.counting import count_events
+from tracer.collectors.counting import Counting
 from tracer.collectors.errors import CollectorError
-from tracer.collectors.estimate import estimate_of
-from tracer.prices import Estimate
+from tracer.collectors.estimate import Terms, estimate_of
+from tracer.collectors.unwind_choice import chosen_unwind
+from tracer.prices import SHORTEST_COUNT_S, Estimate
+from tracer.protocol import RunSpec
 
 SECONDS = 3.0
-_LEAST_SECONDS = 0.5  # fewer say nothing of a rate
 
 
 def price_tag(
@@ -23,7 +25,10 @@ def price_tag(
     if "malloc" in obstacles:
         raise CollectorError(obstacles["malloc"])
     traps = trap_costs()
-    counts = count_events(pid, seconds, start_time=start_time, should_stop=should_stop)
-    if counts.seconds < min(seconds, _LEAST_SECONDS):
+    with Counting(pid, start_time=start_time) as counting:
+        counting.wait(seconds, should_stop)
+        counts = counting.read()
+        unwind = chosen_unwind(RunSpec("", "malloc", pid), counting.space)
+    if counts.seconds < min(seconds, SHORTEST_COUNT_S):
         raise CollectorError(f"process {pid} was counted for {counts.seconds:.1f} s only: too short for an estimate")
-    return estimate_of(counts, traps, obstacles)
+    return estimate_of(counts, Terms(traps, unwind, has_session_links()), obstacles)

@@ -13,9 +13,8 @@ import typer
 from tracer.collectors import CollectorError
 from tracer.commands.recording_view import amount
 from tracer.commands.stopping import asked_to_stop
-from tracer.prices import BUDGET_SHARE, MOST_SLOWDOWN, Estimate, Price
+from tracer.prices import BUDGET_SHARE, LONGEST_COUNT_S, MOST_SLOWDOWN, SHORTEST_COUNT_S, Estimate, Price
 
-_SHORTEST_S, _LONGEST_S = 0.5, 60
 _LEAST_WORDS = 24  # columns for what a method misses
 _COLUMNS = ("", "of one core", "slower by", "memflame", "memory", "does not see")
 _WIDTHS = (18, 13, 11, 10, 10)
@@ -24,8 +23,8 @@ _NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
 
 def print_estimate(pid: int, seconds: float, *, as_json: bool) -> None:
     """Exit code 1 if the process can't be counted."""
-    if not _SHORTEST_S <= seconds <= _LONGEST_S:
-        limits = f"from {_SHORTEST_S} to {_LONGEST_S} s"
+    if not SHORTEST_COUNT_S <= seconds <= LONGEST_COUNT_S:
+        limits = f"from {SHORTEST_COUNT_S:g} to {LONGEST_COUNT_S:g} s"
         raise typer.BadParameter(f"--estimate-seconds is {seconds:g} s, it must be {limits}")
     from tracer.collectors.price_tag import price_tag
 

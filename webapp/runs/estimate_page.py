@@ -74,5 +74,6 @@ def _page_again(request: HttpRequest, project: Project, context: Mapping[str, An
 def estimate(request: HttpRequest, project: str, estimate_id: str) -> HttpResponse:
     """The part of the page, which asks for itself again while the host counts."""
     found = project_or_404(request, project)
-    asked = get_object_or_404(Estimate.objects.visible_to(request.user).filter(project=found), estimate_id=estimate_id)
+    seen = Estimate.objects.visible_to(request.user).filter(project=found).select_related("host")
+    asked = get_object_or_404(seen, estimate_id=estimate_id)
     return render(request, "runs/estimate.html", {"project": found, "estimate": asked})

@@ -11,6 +11,7 @@ from django.http import HttpResponse
 from django.test import Client
 
 from webapp.hosts.models import Host
+from webapp.runs import estimates
 from webapp.runs.models import Run
 from webapp.teams.models import User
 
@@ -21,6 +22,7 @@ ACCESS = {
     "/p/search-api/upload": (200, 200, 403, 404, 302),
     "/p/search-api/hosts": (200, 200, 200, 404, 302),
     "/p/search-api/hosts/{host}/processes": (200, 200, 200, 404, 302),
+    "/p/search-api/estimates/{estimate}": (200, 200, 200, 404, 302),
     "/p/search-api/settings": (200, 200, 200, 404, 302),
     "/p/search-api/compare": (200, 200, 200, 404, 302),
     "/runs/{run}": (200, 200, 200, 404, 302),
@@ -33,13 +35,14 @@ ACCESS = {
     "/p/no-such-project/": (404, 404, 404, 404, 302),
 }
 PATHS = list(ACCESS)
-NO_PAGE = {"/p/search-api/hosts/{host}/processes"}
+NO_PAGE = {"/p/search-api/hosts/{host}/processes", "/p/search-api/estimates/{estimate}"}
 
 
 @pytest.fixture
 def address(story: Any, live_host: Host, listed_run: Callable[..., Run]) -> Callable[[str], str]:
     run = listed_run(labels={"load": "replay"})
-    return lambda path: path.format(host=live_host.host_id, run=run.run_id)
+    estimate = estimates.ask(story.search, story.alice, host=live_host, process={"pid": 4711})
+    return lambda path: path.format(host=live_host.host_id, run=run.run_id, estimate=estimate.estimate_id)
 
 
 def people(story: Any) -> list[User | None]:
@@ -152,6 +155,7 @@ QUERIES = {
     "/p/search-api/upload": 6,
     "/p/search-api/hosts": 6,
     "/p/search-api/hosts/{host}/processes": 4,
+    "/p/search-api/estimates/{estimate}": 4,
     "/p/search-api/settings": 10,
     "/runs/{run}/delete": 6,
     "/upload": 4,
