@@ -19,7 +19,7 @@ _PROG_TYPE_KPROBE = 2
 _ATTACH_PERF_EVENT = 41
 ATTACH_UPROBE_MULTI, ATTACH_UPROBE_SESSION = 48, 57
 _PERF_ATTR_BYTES = 112  # PERF_ATTR_SIZE_VER5
-_PERF_TYPE_SOFTWARE = 1
+_PERF_TYPE_SOFTWARE, _PERF_TYPE_TRACEPOINT = 1, 2
 _PERF_SET_BPF, _PERF_ENABLE = 0x40042408, 0x2400
 _CLOSE_ON_EXEC = 8  # PERF_FLAG_FD_CLOEXEC
 _RETURN_FLAG = 1
@@ -142,6 +142,11 @@ def open_uprobe(path: str, offset: int, *, pid: int, is_return: bool, reference_
 def open_software_event(config: int, *, cpu: int) -> int:
     """A perf software event that fires each time, on one processor, for all processes."""
     return _perf_event(_PERF_TYPE_SOFTWARE, config, 0, 0, pid=-1, cpu=cpu, period=1)
+
+
+def open_tracepoint(number: int, *, pid: int) -> int:
+    """Counts a tracepoint in a thread, 0 being this one; read(2) gives the count."""
+    return _perf_event(_PERF_TYPE_TRACEPOINT, number, 0, 0, pid=pid, cpu=-1)
 
 
 def _perf_event(kind: int, config: int, config1: int, config2: int, *, pid: int, cpu: int, period: int = 0) -> int:
