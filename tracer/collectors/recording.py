@@ -14,6 +14,7 @@ from tracer.bpf.program import KernelIds
 from tracer.collectors import registry
 from tracer.collectors.collector import Collector, lost
 from tracer.collectors.errors import CollectorError
+from tracer.collectors.mode_choice import decided
 from tracer.collectors.naming import Naming
 from tracer.collectors.options import check_options, option
 from tracer.collectors.overhead import OverheadMeter
@@ -129,6 +130,8 @@ class Recording:
         symbolizer = Symbolizer(meanwhile=partial(self._drain, _SLICE_S))
         self._names = FrameNames(self._space, symbolizer, with_lines=bool(option(spec, "lines")))
         self._resources.callback(self._names.close)
+        spec, self._choice = decided(spec)
+        self.value_types = value_types_of(spec.collector, spec.options)
         self._collector: Collector = registry.open_collector(spec, self._target, self._space)
         self._resources.callback(self._collector.close)
         if self._target.has_exited():
@@ -176,4 +179,5 @@ class Recording:
     def _facts(self) -> dict[str, object]:
         facts = self._collector.facts()
         notes = facts.get("notes", [])
-        return {**facts, "notes": [*(notes if isinstance(notes, list) else []), *self._names.notes()]}
+        own_notes = [*self._choice.values(), *(notes if isinstance(notes, list) else []), *self._names.notes()]
+        return {**self._choice, **facts, "notes": own_notes}

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from tracer.block_options import DEFAULT_AGE_BANDS, NO_AGE_BANDS, BadOption
+from tracer.block_options import COLLECTOR, DEFAULT_AGE_BANDS, NO_AGE_BANDS, BadOption
 from tracer.collectors import CollectorError
 from tracer.collectors.ability import abilities
 from tracer.collectors.session import Listener, Outcome, run_session
@@ -110,6 +110,8 @@ def record(
         MODE: mode, SAMPLE_BYTES: sample_bytes, UNWIND: unwind,
     }  # fmt: skip
     options: dict[str, int | str] = {name: value for name, value in asked.items() if value is not None}
+    if collector == COLLECTOR:
+        options.setdefault(MODE, DEFAULT_MODE)
     options |= {"budget": budget, "max_stacks": max_stacks, "max_blocks": max_blocks}
     options |= {"max_calls": max_calls, "ring_pages": ring_pages, "lines": int(lines)}
     _check_options(collector, options)

@@ -9,7 +9,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from tracer import protocol
-from tracer.block_options import BLOCK_OPTIONS, BadOption
+from tracer.block_options import BLOCK_OPTIONS, COLLECTOR, BadOption
+from tracer.mode_options import DEFAULT_MODE, MODE, MODE_OPTIONS, MODES
 from tracer.protocol import check_run_options
 from tracer.unwind_option import AUTO, UNWIND, UNWINDS
 from webapp.hosts.abilities import abilities_of, key_of
@@ -20,7 +21,15 @@ DURATIONS = [("10", "10 s"), ("60", "1 min"), ("600", "10 min"), ("own", "own")]
 DEFAULT_DURATION = "60"
 SNAPSHOTS_BY_DEFAULT = 10  # enough to see a slope, and a tenth of the run lost at worst
 SHORTEST_INTERVAL_S = 1.0
-RUN_OPTIONS = (*BLOCK_OPTIONS, UNWIND, "lines", "budget", "max_stacks", "max_blocks")  # that the form has fields for
+RUN_OPTIONS = (
+    *BLOCK_OPTIONS,
+    *MODE_OPTIONS,
+    UNWIND,
+    "lines",
+    "budget",
+    "max_stacks",
+    "max_blocks",
+)  # that the form has fields for
 LINES = [("", "The function"), ("1", "The function, with file and line where known")]
 USUAL = ("", None, AUTO)  # what an option has that nobody chose
 MAX_LABELS, MAX_KEY, MAX_VALUE = 20, 60, 200
@@ -71,6 +80,8 @@ class NewRunForm(AboutForm):
     older_than = forms.CharField(required=False, max_length=20)
     min_size = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of bytes."})
     max_size = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of bytes."})
+    mode = forms.ChoiceField(required=False, choices=[*MODES.items()], initial=DEFAULT_MODE)
+    sample_bytes = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of bytes."})
     unwind = forms.ChoiceField(required=False, choices=[*UNWINDS.items()], initial=AUTO)
     lines = forms.TypedChoiceField(required=False, choices=LINES, coerce=int, empty_value=None)
     budget = forms.CharField(required=False, max_length=20)
@@ -118,6 +129,8 @@ class NewRunForm(AboutForm):
     def _clean_options(self, data: dict[str, Any]) -> None:
         """Those that were filled in, as the run spec has them."""
         data["options"] = {name: data[name] for name in RUN_OPTIONS if data.get(name) not in USUAL}
+        if data["collector"] == COLLECTOR:
+            data["options"].setdefault(MODE, DEFAULT_MODE)  # a spec without one is exact
         try:
             check_run_options(data["collector"], data["options"])
         except BadOption as error:
