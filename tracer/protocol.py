@@ -12,6 +12,7 @@ from tracer.block_options import OLDEST_BAND, BlockOptions, age_of, age_words, c
 from tracer.limit_options import check_limits
 from tracer.mode_options import ModeOptions, check_mode
 from tracer.profile.model import ValueType
+from tracer.selector import Selector
 from tracer.unwind_option import check_unwind
 
 PROTOCOL_VERSION = 1
@@ -169,8 +170,9 @@ def imported_value_type(name: str, *, is_float: bool = False, is_signed: bool = 
 
 CAPTURE_KEYS = (
     "collector",  # name in COLLECTORS
-    "pid",
+    "pid",  # of the first process
     "command",
+    "pids",  # [{"pid": …, "start_time": …, "command": …}]: all processes, where there are several
     "host",
     "started_at",  # of the target; started_at: run start, ISO 8601 UTC
     "elapsed_s",  # from "attached" to this snapshot
@@ -218,15 +220,21 @@ LOSS_CAUSES: Mapping[str, str] = {
 @dataclass(frozen=True, slots=True)
 class RunSpec:
     """One recording to make. `start_time` is the target's start in clock ticks since boot (/proc/PID/stat field 22);
-    0 means that the pid alone names it."""
+    0 means that the pid alone names it. `target` is the text of a Selector that names several processes; the host
+    looks for them when the recording starts, and `pid` is the first one's, or 0."""
 
     run: str
     collector: str
-    pid: int
+    pid: int = 0
     start_time: int = 0
+    target: str = ""
     duration_s: float = 10.0
     snapshot_every_s: float = 0.0  # 0: one snapshot, at the end
     options: Mapping[str, int | str] = field(default_factory=dict)  # map sizes and the like; numbers and enums only
+
+    @property
+    def selector(self) -> Selector:
+        return Selector.parse(self.target) if self.target else Selector.of_pids([(self.pid, self.start_time)])
 
     def to_dict(self) -> dict[str, Any]:
         return {"v": PROTOCOL_VERSION, **asdict(self), "options": dict(self.options)}
@@ -239,15 +247,18 @@ class RunSpec:
         spec = cls(
             run=str(raw["run"]),
             collector=str(raw["collector"]),
-            pid=int(raw["pid"]),
+            pid=int(raw.get("pid", 0)),
             start_time=int(raw.get("start_time", 0)),
+            target=str(raw.get("target", "")),
             duration_s=float(raw["duration_s"]),
             snapshot_every_s=float(raw.get("snapshot_every_s", 0)),
             options=dict(raw.get("options", {})),
         )
         if spec.collector not in COLLECTORS:
             raise ValueError(f"unknown collector {spec.collector!r}, there is {', '.join(COLLECTORS)}")
-        if spec.pid <= 0:
+        if spec.target:
+            Selector.parse(spec.target)
+        elif spec.pid <= 0:
             raise ValueError(f"pid is {spec.pid}, it must be positive")
         if not 0 < spec.duration_s <= MAX_DURATION_S:
             raise ValueError(f"duration is {spec.duration_s:g} s, the limit is {MAX_DURATION_S} s")

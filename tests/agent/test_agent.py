@@ -149,10 +149,12 @@ def test_a_spec_that_it_can_not_read_fails_the_run(
     assert words in finish.json["reason"]
 
 
-def test_it_does_not_record_itself(site: Any, answer: Any, start_agent: Any) -> None:
+@pytest.mark.parametrize("is_selected", [False, True])
+def test_it_does_not_record_itself(site: Any, answer: Any, start_agent: Any, is_selected: bool) -> None:
     agent = start_agent(site.url)
     site.wait_for(lambda: site.to(NEXT))
-    spec = RunSpec("r-abc", "malloc", agent.process.pid).to_dict()
+    pid = agent.process.pid
+    spec = (RunSpec("r-abc", "brk", target=f"pids:{pid}") if is_selected else RunSpec("r-abc", "brk", pid)).to_dict()
     site.answer(CLAIM, answer(body={"spec": spec, "lease_s": 15}))
 
     site.answer(NEXT, answer(body={"run": "r-abc"}), answer(body={"run": None}))

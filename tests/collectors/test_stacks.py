@@ -22,12 +22,27 @@ INLINED = (Name("outer", True), Name("inner", True))
 class Names:
     """Of two functions, two nameless places, and a function with another one inlined."""
 
-    def frames(self, address: int) -> tuple[Name, ...]:
-        return INLINED if address == 0x50 else (NAMES[address],)
+    def __init__(self, *root: str) -> None:
+        self._root = root
+
+    def frames(self, stack: CapturedStack) -> list[Name]:
+        found = (INLINED if address == 0x50 else (NAMES[address],) for address in reversed(stack.addresses))
+        return [name for names in found for name in names]
+
+    def root(self, stack: CapturedStack) -> tuple[str, ...]:
+        return self._root
 
 
 def test_frames_are_root_first_with_the_leaf_last():
     assert Naming(Names()).frames(CapturedStack((0x20, 0x10), "malloc")) == ("main", "serve", "malloc")
+
+
+def test_the_process_stands_above_all_other_frames():
+    stacks = [CapturedStack((0x20,), is_truncated=True), CapturedStack((), "malloc")]
+
+    named = [Naming(Names("worker (12)")).frames(stack) for stack in stacks]
+
+    assert named == [("worker (12)", "[truncated]", "serve"), ("worker (12)", "[stack not recorded]", "malloc")]
 
 
 def test_a_truncated_stack_says_so_at_its_root_and_is_counted():

@@ -27,8 +27,11 @@ from tracer.commands import main
         (["--pid", "1", "--older-than", "2d"], "--older-than is '2d': an age is a whole number with s, m or h"),
         (["--pid", "1", "--min-size", "-1"], "--min-size is -1, it must be a number of bytes from 0 to"),
         (["--pid", "1", "--min-size", "9", "--max-size", "8"], "--min-size is 9 bytes, it must not be above max_size"),
-        (["--pid", "0"], "Input should be greater than or equal to 1"),
-        ([], "Missing option '--pid'"),
+        (["--pid", "0"], "'0' is no process number"),
+        (["--pid", "12,x"], "'x' is no process number"),
+        ([], "one of --pid, --name, --cgroup, --unit and --container is needed, none was given"),
+        (["--pid", "1", "--name", "worker"], "is needed, 2 were given"),
+        (["--container", "web"], "expected 12 to 64 digits of its id"),
     ],
 )
 def test_wrong_usage_is_refused_with_its_reason(capsys, arguments, reason):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 
 from tracer.collectors import Progress
-from tracer.commands.recording_view import amount, events_text, summary_text, view_of
+from tracer.commands.recording_view import amount, attached_text, events_text, summary_text, view_of
 from tracer.profile.model import Profile
 from tracer.protocol import COLLECTORS, RunSpec
 
@@ -74,3 +75,10 @@ def test_the_summary_ends_with_the_grade_and_what_the_recording_took():
         "D  grade of the capture, A to D: 7.0 % of events were lost; 30.0 % of the graph has no name",
         "3.1 %  of one core was taken by the recording",
     ]
+
+
+def test_several_processes_and_their_children_are_told_by_their_numbers():
+    several = replace(SPEC, target="pids:42@7,43", options={"follow_children": 1})
+
+    assert attached_text(SPEC) == "attached to 42, recording brk for 10 s"
+    assert attached_text(several) == "attached to 2 processes (42, 43) and their children, recording brk for 10 s"

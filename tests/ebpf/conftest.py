@@ -15,6 +15,7 @@ from tracer.collectors import Recording, start
 from tracer.collectors.ability import abilities
 from tracer.profile.model import Number, Profile
 from tracer.protocol import RunSpec
+from tracer.selector import Selector
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
 BUILT = PROGRAMS / "build"
@@ -45,6 +46,9 @@ class Workload:
             env={**os.environ, **environment},
         )  # fmt: skip
         self.pid = self._process.pid
+        self.await_ready()
+
+    def await_ready(self) -> None:
         self._expect("ready")
 
     def work(self) -> None:
@@ -90,8 +94,11 @@ def launch(programs: Path) -> Iterator[Launch]:
     """Start a built program, one at a path, or a command that becomes one; all end with the module."""
     started: list[Workload] = []
 
-    def launched(name: str | Path, *prefix: str | Path, **environment: str) -> Workload:
+    def launched(
+        name: str | Path, *prefix: str | Path, arguments: Sequence[str | Path] = (), **environment: str
+    ) -> Workload:
         command = [*prefix, name] if prefix else [programs / name]
+        command += arguments
         started.append(Workload(command, environment))
         return started[-1]
 
@@ -138,8 +145,11 @@ class Recorded:
 Record = Callable[..., Recorded]
 
 
-def recording(workload: Workload, collector: str, **options: int | str) -> Recording:
-    return start(RunSpec("r-test", collector, workload.pid, options=options))
+def recording(workload: Workload | Sequence[Workload], collector: str, **options: int | str) -> Recording:
+    if isinstance(workload, Workload):
+        return start(RunSpec("r-test", collector, workload.pid, options=options))
+    target = Selector.of_pids((known.pid, 0) for known in workload)
+    return start(RunSpec("r-test", collector, target=str(target), options=options))
 
 
 @pytest.fixture(scope="session")

@@ -126,3 +126,29 @@ def test_no_instruction_has_more_than_one_probe(recorded):
     places = [(probe["module"], probe["symbol"], probe["offset"]) for probe in recorded.capture["probes"]]
 
     assert len(places) == len(set(places))
+
+
+# What the child keeps counts where it is followed; the block that it inherited and frees is its parent's still.
+FOLLOWED = TRUTH | {"fork_child": (333 + 1000, 11, 333 + 1000, 11)}
+
+
+@pytest.fixture(scope="module")
+def followed(launch, recording_of, by_function, programs):
+    """The same program, begun by exec of a process that is recorded already, beside another one that does nothing."""
+    idle = launch("allocations")
+    shell = launch("sh", "env", arguments=["-c", 'echo ready $$; read line; exec "$0"', programs / "allocations"])
+    with recording_of([idle, shell], "malloc", follow_children=1) as running:
+        shell.begin()
+        shell.await_ready()
+        shell.work()
+        return by_function(running.snapshot())
+
+
+@pytest.mark.parametrize("function", FOLLOWED)
+def test_a_program_that_a_followed_process_execs_has_exactly_the_same(followed, function):
+    assert followed.values(function) == FOLLOWED[function]
+
+
+@pytest.mark.parametrize("function", LEAVES)
+def test_its_operators_new_are_told_apart_at_their_own_addresses(followed, function):
+    assert followed.tails(function) == {(LEAVES[function],)}

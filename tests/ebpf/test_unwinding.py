@@ -166,3 +166,21 @@ def test_a_stack_larger_than_its_copy_is_whole_once_its_walk_was_judged(launch, 
     assert objects[whole[0]] >= 1
     assert all(stack[0] == "[truncated]" for stack in objects if stack not in whole)
     assert sum(objects.values()) == 3
+
+
+def test_every_stack_of_a_sample_is_complete(launch, record):
+    recorded = record(launch("many-frameless"), "malloc", mode="sampled", sample_bytes=16_384)
+
+    functions = {
+        "keep_small": "malloc",
+        "keep_medium": "malloc",
+        "keep_large": "malloc",
+        "free_half": "malloc",
+        "keep_arrays": "reallocarray",
+    }
+    expected = {("main", "run", function, leaf) for function, leaf in functions.items()}
+    grown = {("main", "run", "grow", leaf) for leaf in ("malloc", "realloc")}
+    assert below_root(recorded) == expected | grown
+    assert {stack[0] for stack, _ in recorded.profile.rows()} == {ROOT[0]}
+    assert recorded.values("keep_large") == (20 << 20, 20, 20 << 20, 20)
+    assert recorded.capture["notes"] == []

@@ -8,7 +8,7 @@ import os
 import pytest
 
 from tracer.process.address_space import AddressSpace
-from tracer.process.memory import Memory
+from tracer.process.memory import read_memory
 from tracer.process.target import Target
 from tracer.process.unwinder import INSTRUCTION_POINTER, STACK_POINTER, Unwinder
 
@@ -40,11 +40,8 @@ def test_a_stack_that_ends_before_the_return_address_is_short_and_not_complete(u
     assert (unwound.is_complete, unwound.is_short) == (False, True)
 
 
-def test_memory_is_read_up_to_where_nothing_is_mapped(target):
+def test_memory_is_read_up_to_where_nothing_is_mapped():
     text = ctypes.create_string_buffer(b"as it is now")
-    memory = Memory(target.directory)
 
-    assert memory.read(ctypes.addressof(text), 12) == b"as it is now"
-    assert memory.read(0, 8) == b""
-
-    memory.close()
+    assert read_memory(os.getpid(), ctypes.addressof(text), 12) == b"as it is now"
+    assert read_memory(os.getpid(), 0, 8) == b""

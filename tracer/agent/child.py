@@ -94,12 +94,12 @@ def main() -> int:
     task = read_task()
     folder = RunFolder(Path(task["folder"]))
     with folder.being_written():
-        return _record(task["spec"], Reporter(folder, output), orders)
+        return _record(task["spec"], Reporter(folder, output), orders, own_root=int(task.get("own_root", 0)))
 
 
-def _record(raw_spec: Mapping[str, Any], reporter: Reporter, orders: Orders) -> int:
+def _record(raw_spec: Mapping[str, Any], reporter: Reporter, orders: Orders, *, own_root: int) -> int:
     try:
-        outcome = run_session(RunSpec.from_dict(raw_spec), reporter, orders.should_stop)
+        outcome = run_session(RunSpec.from_dict(raw_spec), reporter, orders.should_stop, own_root=own_root)
     except Cancelled:
         reporter.end("cancelled")
     except CollectorError as error:

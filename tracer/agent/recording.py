@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -65,7 +66,7 @@ class Recording(threading.Thread):
             return Finish("failed", f"This agent can't make this recording: {error}", 0)
         if is_own(spec.pid):
             return Finish("failed", f"Process {spec.pid} belongs to the agent, which does not record itself.", 0)
-        self._child = TracingProcess(spec, self._folder)
+        self._child = TracingProcess(spec, self._folder, own_root=os.getpid())
         return self._supervise(self._child)
 
     def _supervise(self, child: TracingProcess) -> Finish:

@@ -37,9 +37,11 @@ class Counts:
 class TracingProcess:
     """One child, and what was asked of it. `stop` and `kill` may be called from any thread."""
 
-    def __init__(self, spec: RunSpec, folder: RunFolder) -> None:
+    def __init__(self, spec: RunSpec, folder: RunFolder, *, own_root: int = 0) -> None:
+        """The process `own_root` and those that it started are not recorded."""
         self._started_at, self._spec = time.monotonic(), spec
-        self._process = start_child("tracer.agent.child", {"spec": spec.to_dict(), "folder": str(folder.path)})
+        task = {"spec": spec.to_dict(), "folder": str(folder.path), "own_root": own_root}
+        self._process = start_child("tracer.agent.child", task)
         self._events: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         self._kill_at: float | None = None
         self._stop_reason, self._stop_outcome = "", ""

@@ -36,9 +36,9 @@ struct second {
 
 /* By the key of the walk. */
 BPF_TABLE("hash", u64, struct verdict, verdicts, MAX_STACKS + 1);
-/* How to leave a function that keeps no frame pointer, by an address in it. Full: walks stay wrong there. */
+/* How to leave a function that keeps no frame pointer, by an address in it (own_address). Full: walks stay wrong there. */
 BPF_TABLE("hash", u64, struct step, steps, MAX_STACKS);
-/* Instructions from which no walk is right. */
+/* Instructions from which no walk is right, as own_address. */
 BPF_TABLE("hash", u64, u32, unwalkable, MAX_STACKS);
 BPF_TABLE("array", u32, struct second, seconds, 1);
 
@@ -81,11 +81,12 @@ static __always_inline bool read_frame(struct piece *piece, u64 address, u64 *fr
 
 /* The frames of a stack that has a key begun; gives its key. `piece` is read. */
 static __always_inline u64 walk(struct stack *stack, struct piece *piece, u64 key, struct place place) {
-  u32 frames = 1;
+  u32 frames = 1, image = current_image();
   stack->frames[0] = place.address;
   key = mixed(key, place.address);
   for (u32 i = 1; i < MAX_FRAMES; i++) {
-    struct step *step = steps.lookup(&place.address);
+    u64 code = in_image(image, place.address);
+    struct step *step = steps.lookup(&code);
     u64 at = step ? place.sp + step->return_address : place.bp + 8;
     u64 frame[2] = {};
     if (at < place.sp || !read_frame(piece, at - 8, frame))

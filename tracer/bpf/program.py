@@ -138,7 +138,7 @@ class Program:
     ) -> list[int]:  # fmt: skip
         """Attach to instructions of one kind given as (file offset, cookie), or where a function returns; all or none.
 
-        A session has both, in one function.
+        For a process, or for EVERY_PROCESS. A session has both, in one function.
 
         Gives the descriptors, for `detach`. OSError EINVAL: an instruction can't be probed, or another tool holds it
         with another reference counter.

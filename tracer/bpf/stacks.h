@@ -7,7 +7,8 @@
  */
 struct stack {
   u32 frame_count;
-  u32 function; /* what the collector calls the leaf */
+  u16 function; /* what the collector calls the leaf */
+  u16 image;    /* in which the addresses mean something, part of the key; 0 where there is one process */
   u64 top;      /* a return address that the walk may have missed, else 0; part of the key */
   u64 frames[MAX_FRAMES];
 };
@@ -25,8 +26,9 @@ static __always_inline u64 mixed(u64 hash, u64 word) {
 /* The key to begin with; each frame is mixed into it. */
 static __always_inline u64 begin_stack(struct stack *stack, u32 function, u64 top) {
   stack->function = function;
+  stack->image = current_image();
   stack->top = top;
-  return mixed(mixed(0x9e3779b97f4a7c15ULL, function), top);
+  return mixed(mixed(mixed(0x9e3779b97f4a7c15ULL, stack->image), function), top);
 }
 
 /* The key under which a stack is stored, now if it is new; 0 when there is no room for it. */

@@ -14,8 +14,9 @@ struct entered {
 
 /* tracer/collectors/syscall_events.py reads these two. */
 struct plain_event {
-  u32 call;
-  u32 stack_bytes;
+  u16 call;
+  u16 stack_bytes;
+  u32 image;
   u64 entered_ns;
   u64 returned_ns;
   u64 result;
@@ -44,6 +45,7 @@ static __always_inline void enter(struct entered *entered) {
 static __always_inline void fill(struct plain_event *event, struct entered *entered, u64 result) {
   event->call = entered->call;
   event->stack_bytes = 0;
+  event->image = current_image();
   event->entered_ns = entered->at_ns;
   event->returned_ns = bpf_ktime_get_ns();
   event->result = result;

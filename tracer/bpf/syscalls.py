@@ -23,6 +23,7 @@ _PERF_TYPE_SOFTWARE = 1
 _PERF_SET_BPF, _PERF_ENABLE = 0x40042408, 0x2400
 _CLOSE_ON_EXEC = 8  # PERF_FLAG_FD_CLOEXEC
 _RETURN_FLAG = 1
+EVERY_PROCESS = -1  # in place of a pid
 _STATS_RUN_TIME, _RUNS_AT = 0, 192  # BPF_STATS_RUN_TIME; where bpf_prog_info has run_time_ns and run_cnt
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -121,7 +122,7 @@ def link_uprobes(
     flags = _RETURN_FLAG if is_return else 0
     return _bpf(
         _LINK_CREATE,
-        _attributes("=IIIIQQQQIII", program_fd, 0, attach_type, 0, *addresses, count, flags, pid),
+        _attributes("=IIIIQQQQIII", program_fd, 0, attach_type, 0, *addresses, count, flags, max(0, pid)),
     )
 
 
@@ -133,8 +134,9 @@ def link_perf_event(program_fd: int, event_fd: int, cookie: int) -> int:
 def open_uprobe(path: str, offset: int, *, pid: int, is_return: bool, reference_counter: int = 0) -> int:
     """A perf event at one instruction; `reference_counter` is the file offset of a USDT semaphore."""
     name = ctypes.create_string_buffer(os.fsencode(path))
+    cpu = 0 if pid == EVERY_PROCESS else -1  # the kernel wants one named; programs run on all of them
     config = (_RETURN_FLAG if is_return else 0) | reference_counter << 32
-    return _perf_event(_uprobe_type(), config, ctypes.addressof(name), offset, pid=pid, cpu=-1)
+    return _perf_event(_uprobe_type(), config, ctypes.addressof(name), offset, pid=pid, cpu=cpu)
 
 
 def open_software_event(config: int, *, cpu: int) -> int:

@@ -1,7 +1,10 @@
 /* What every collector starts with: whose events count, from when on, and how many there were;
  * and a read of the target's memory.
  *
- * Defines: TARGET_TGID, COUNTER_COUNT, and a COUNT_… for each counter.
+ * One process is told by its tgid alone. Where there are several, or their children count as well, the map
+ * image_by_tgid says which processes and what each of them runs: images.h.
+ *
+ * Defines: TARGET_TGID or those of images.h; COUNTER_COUNT, and a COUNT_… for each counter.
  */
 #include <uapi/linux/ptrace.h>
 
@@ -15,14 +18,22 @@ static __always_inline void count(u32 counter) {
     *value += 1;
 }
 
-/* A forked child has its own tgid, so what it does with the memory it inherited stays out. */
-static __always_inline bool is_recorded(void) {
-  if ((u32)(bpf_get_current_pid_tgid() >> 32) != TARGET_TGID)
-    return false;
+static __always_inline bool is_on(void) {
   u32 first = 0;
   u32 *on = recording.lookup(&first);
   return on && *on;
 }
+
+#ifdef TARGET_TGID
+/* A forked child has its own tgid, so what it does with the memory it inherited stays out. */
+static __always_inline bool is_recorded(void) {
+  return (u32)(bpf_get_current_pid_tgid() >> 32) == TARGET_TGID && is_on();
+}
+
+static __always_inline u32 current_image(void) { return 0; }
+static __always_inline u64 in_image(u32 image, u64 address) { return address; }
+static __always_inline u64 own_address(u64 address) { return address; }
+#endif
 
 /* Makes LLVM forget where a value came from. It would turn a choice of registers into a computed address in the
  * context, which the verifier refuses, and a test for overflow into a 128-bit product, which BPF doesn't have. */

@@ -25,7 +25,8 @@ struct copy {
 
 struct innermost {
   u64 address; /* that the allocator's function returns to */
-  u64 function;
+  u32 function;
+  u32 image;
 };
 
 /* Innermost calls of what has no right walk, by key. Full: counted as stack_map_full. */
@@ -82,8 +83,8 @@ static __always_inline bool send_unjudged(struct copy *copy, u64 thread, bool is
 }
 
 static __always_inline u64 copied_key(struct copy *copy, u64 thread, struct pt_regs *context, struct place place) {
-  struct innermost call = {.address = place.address, .function = copy->walked.function};
-  u64 innermost = mixed(mixed(0, call.function), place.address), walk = copy->walk;
+  struct innermost call = {.address = place.address, .function = copy->walked.function, .image = copy->walked.image};
+  u64 innermost = mixed(mixed(mixed(0, call.image), call.function), place.address), walk = copy->walk;
   copy_registers(copy->registers, context);
   copy->registers[6] = place.bp;
   copy->registers[7] = place.sp;

@@ -9,6 +9,9 @@ from tracer.protocol import RunSpec
 __all__ = ["CollectorError", "Progress", "Recording", "start"]
 
 
-def start(spec: RunSpec) -> Recording:
-    """A recording that attaches when it is entered; CollectorError tells people what is wrong."""
-    return Recording(spec)
+def start(spec: RunSpec, *, own_root: int = 0) -> Recording:
+    """A recording that attaches when it is entered; CollectorError tells people what is wrong.
+
+    An agent's process is `own_root`: it and those that it started are never recorded.
+    """
+    return Recording(spec, own_root=own_root)

@@ -12,6 +12,7 @@
 #define RESULT_ARGUMENT(cookie) (((u32)(cookie) >> 20) & 0xf)
 #define SYMBOL(cookie) (((u32)(cookie) >> 24) & 0xff)
 #define IS_LEFT_BY_RET(cookie) ((u32)((cookie) >> 32) & 1)
+#define CODE_BYTES(cookie) ((cookie) >> 40)
 
 #define OVERFLOW (~0ULL)
 

@@ -20,11 +20,32 @@ struct wrapper {
   u32 function;
   u32 symbol;
   u32 has_bytes; /* else those count that it asks for */
+  u64 code; /* where its probe is, near its start */
+  u64 code_bytes;
+  u64 inner_code; /* of the form that it called or jumped to last */
+  u64 inner_code_bytes;
 };
 
 /* The last wrapper that each thread entered. What is read was written just before by the same thread, so an LRU
  * map loses nothing here. */
 BPF_TABLE("lru_hash", u64, struct wrapper, wrappers, MAX_CALLS);
+
+/* Where the processes are several, IN_WRAPPER can't be told before: each has the function at another address. */
+static __always_inline bool is_in_last_wrapper(u64 address) {
+  u64 thread = bpf_get_current_pid_tgid();
+  struct wrapper *last = wrappers.lookup(&thread);
+  if (!last)
+    return false;
+  return address - last->code < last->code_bytes || address - last->inner_code < last->inner_code_bytes;
+}
+
+/* One form calls or jumps to another: the outer one is what the program wrote. */
+static __always_inline void enter_inner_wrapper(struct pt_regs *context, struct wrapper *outer) {
+  if (!outer)
+    return;
+  outer->inner_code = context->ip;
+  outer->inner_code_bytes = CODE_BYTES(bpf_get_attach_cookie(context));
+}
 
 int on_enter_wrapper(struct pt_regs *context) {
   if (!is_recorded())
@@ -36,17 +57,21 @@ int on_enter_wrapper(struct pt_regs *context) {
     return 0;
 #endif
   u64 caller = return_address(context);
-  if (IN_WRAPPER(caller))
-    return 0; /* one form calls another; the outer one is what the program wrote */
   struct wrapper *last = wrappers.lookup(&thread);
-  /* One form jumps to another: new[] to new. A call site always calls the same form, so this is no later call. */
-  if (last && last->sp == context->sp && last->return_address == caller && last->symbol != SYMBOL(cookie))
+  bool is_called = IN_WRAPPER(caller);
+  /* A call site always calls the same form, so this is no later call. */
+  bool is_jump = last && last->sp == context->sp && last->return_address == caller && last->symbol != SYMBOL(cookie);
+  if (is_called || is_jump) {
+    enter_inner_wrapper(context, last);
     return 0;
+  }
   struct wrapper entered = {.sp = context->sp, .return_address = caller, .frame_pointer = context->bp};
   entered.bytes = argument(context, SIZE_ARGUMENT(cookie));
   entered.has_bytes = SIZE_ARGUMENT(cookie) != 0;
   entered.function = FUNCTION(cookie);
   entered.symbol = SYMBOL(cookie);
+  entered.code = context->ip;
+  entered.code_bytes = CODE_BYTES(cookie);
   wrappers.update(&thread, &entered);
   return 0;
 }

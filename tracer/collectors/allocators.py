@@ -19,6 +19,7 @@ from tracer.symbols.spans import FunctionSpans
 # Their operator delete is a call of free, which has its own probe: a second one would only cost.
 _DELETE_IS_FREE = ("libstdc++.so", "libc++.so", "libc++abi.so")
 
+_MOST_CODE_BYTES = (1 << 24) - 1
 CALLED_OFTEN = frozenset(["malloc", "calloc", "realloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdlPvm"])
 
 
@@ -43,13 +44,14 @@ class Site:
         return self.function.allocator
 
     def cookie_at(self, place: Placement) -> int:
-        """What malloc.c reads of a call there: leaf, symbol, and the registers that hold the arguments."""
+        """What malloc.c reads of a call there: leaf, symbol, registers of the arguments, and how long the code is."""
         known = self.allocator
         if known is None:
             return place.register(self.function.block) << 16
         size, factor, block, result = map(place.register, (known.size, known.factor, known.block, known.result))
         positions = size << 8 | factor << 12 | block << 16 | result << 20
-        return self.function.leaf_number | positions | self.function.symbol_number << 24 | bool(self.rets) << 32
+        is_left_by_ret, code_bytes = bool(self.rets) << 32, min(len(self.span), _MOST_CODE_BYTES) << 40
+        return self.function.leaf_number | positions | self.function.symbol_number << 24 | is_left_by_ret | code_bytes
 
     @property
     def is_wrapper(self) -> bool:

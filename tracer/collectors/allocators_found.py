@@ -9,6 +9,7 @@ from tracer.collectors.allocators import Site
 from tracer.collectors.errors import CollectorError
 from tracer.process.address_space import AddressSpace
 from tracer.process.maps import Mapping
+from tracer.process.selection import Found
 from tracer.process.target import Target
 from tracer.profile.gaps import C_LIBRARY
 from tracer.symbols.elf import ElfError, ElfFile
@@ -17,7 +18,7 @@ _GO_SECTIONS = (".go.buildinfo", ".gopclntab")
 
 
 class AllocatorsFound:
-    def __init__(self, target: Target, space: AddressSpace, found: list[Site]) -> None:
+    def __init__(self, target: Found | Target, space: AddressSpace, found: list[Site]) -> None:
         self._target, self._space, self._found = target, space, found
         self._unreachable = [*without_probe_path(space)]
 

@@ -6,29 +6,36 @@ end and did not get that one.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 from tracer.bpf.btf import Btf
 from tracer.bpf.program import HERE, KernelIds, ProbeKind, Program, Runs
 from tracer.collectors.collector import Probe
+from tracer.collectors.processes import Processes
 from tracer.collectors.stacks import CapturedStack
 from tracer.collectors.syscall_events import COUNTERS, SystemCall, SystemCallReader, defines
-from tracer.process.address_space import AddressSpace
-from tracer.process.target import Target
 from tracer.protocol import RunSpec
 
-_SOURCES = (HERE / "target.h", HERE / "copied_stack.h", HERE / "syscall_events.h", Path(__file__).with_suffix(".c"))
+_SOURCES = (
+    HERE / "target.h",
+    HERE / "images.h",
+    HERE / "copied_stack.h",
+    HERE / "syscall_events.h",
+    Path(__file__).with_suffix(".c"),
+)
 
 
 class BrkCollector:
-    def __init__(self, spec: RunSpec, target: Target, space: AddressSpace) -> None:
+    def __init__(self, spec: RunSpec, processes: Processes) -> None:
         kernel = Btf.of_kernel()
         offsets = {"TASK_MM": kernel.offset("task_struct", "mm"), "MM_BRK": kernel.offset("mm_struct", "brk")}
-        self._program = Program(_SOURCES, defines={**defines(spec, target.pid), **offsets}, counters=COUNTERS)
+        self._program = Program(_SOURCES, defines={**defines(spec, processes), **offsets}, counters=COUNTERS)
+        processes.watch(self._program)
         self._program.open_ring("events")
-        self._reader = SystemCallReader(target.pid, space)
-        self._heap = HeapEnd()
+        self._reader = SystemCallReader(processes)
+        self._heaps: defaultdict[int, HeapEnd] = defaultdict(HeapEnd)  # by image
         self._values: dict[CapturedStack, list[int]] = {}
 
     def begin(self) -> None:
@@ -69,7 +76,7 @@ class BrkCollector:
     def _add(self, call: SystemCall) -> None:
         requested = call.arguments[0]
         values = self._values.setdefault(call.stack, [0, 0, 0])
-        values[0] += self._heap.moved(before=call.previous, after=call.result)
+        values[0] += self._heaps[call.image].moved(before=call.previous, after=call.result)
         values[1] += 1
         values[2] += requested not in (0, call.result)
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tracer.bpf.program import KernelIds, ProbeKind, Runs
+from tracer.collectors.processes import Processes
 from tracer.collectors.stacks import CapturedStack
-from tracer.process.address_space import AddressSpace
-from tracer.process.target import Target
 from tracer.protocol import LOSS_CAUSES, RunSpec
 
 
@@ -24,7 +23,7 @@ class Probe:
 
 
 class Collector(Protocol):
-    """Made of a spec, its target and that one's address space; attached when made, counting after `begin`."""
+    """Made of a spec and its processes, which it lets watch its program; attached when made, counting after `begin`."""
 
     def begin(self) -> None: ...
 
@@ -60,7 +59,7 @@ class Collector(Protocol):
 class Open(Protocol):
     """How a collector module makes its collector; it raises CollectorError, BpfError or OSError."""
 
-    def __call__(self, spec: RunSpec, target: Target, space: AddressSpace) -> Collector: ...
+    def __call__(self, spec: RunSpec, processes: Processes) -> Collector: ...
 
 
 def lost(counters: dict[str, int]) -> dict[str, int]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import struct
+from collections import defaultdict
 from collections.abc import Sequence
 
 from tracer.bpf.program import Program
-from tracer.collectors.copied_stacks import CopiedStacks
+from tracer.collectors.copied_stacks import CopiesByImage
+from tracer.collectors.images import own_address
 from tracer.collectors.stacks import CapturedStack, RawStack
 from tracer.collectors.steps import Step
 from tracer.collectors.walks import stack_of_walk
@@ -19,10 +21,10 @@ _RIGHT, _WRONG = struct.pack("=IIQ", 1, 0, 1), struct.pack("=IIQ", 0, 1, 1)
 class JudgedWalks:
     """By key; a walk is judged once, as all walks with its key are alike."""
 
-    def __init__(self, program: Program, copies: CopiedStacks) -> None:
+    def __init__(self, program: Program, copies: CopiesByImage) -> None:
         self._program, self._copies = program, copies
         self._stack_by_key: dict[int, CapturedStack | None] = {NO_WALK: None}  # None: the walk was wrong
-        self._steps: dict[int, Step] = {}
+        self._steps: defaultdict[int, dict[int, Step]] = defaultdict(dict)  # by image
 
     def is_judged(self, key: int) -> bool:
         return key in self._stack_by_key
@@ -37,14 +39,15 @@ class JudgedWalks:
         self._program.map("verdicts").try_update(struct.pack("=Q", key), _RIGHT if stack else _WRONG)
         return stack is not None
 
-    def teach(self, registers: Sequence[int], copy: bytes) -> None:
+    def teach(self, image: int, registers: Sequence[int], copy: bytes) -> None:
         """Let later walks along this stack find their way."""
-        steps = self._copies.missing_steps(registers, copy, self._steps)
-        self._steps.update(steps)
+        known = self._steps[image]
+        steps = self._copies[image].missing_steps(registers, copy, known)
+        known.update(steps)
         for address, step in steps.items():
-            self._program.map("steps").try_update(struct.pack("=Q", address), step.pack())
+            self._program.map("steps").try_update(own_address(image, address), step.pack())
 
-    def give_up(self, registers: Sequence[int]) -> None:
+    def give_up(self, image: int, registers: Sequence[int]) -> None:
         """Let no later walk begin here: there is no way to find."""
-        instruction = struct.pack("=Q", registers[INSTRUCTION_POINTER])
+        instruction = own_address(image, registers[INSTRUCTION_POINTER])
         self._program.map("unwalkable").try_update(instruction, struct.pack("=I", 1))

@@ -62,7 +62,7 @@ struct totals {
  * Full: the allocation is not seen, and counted as call_map_full. */
 BPF_TABLE("hash", u64, struct call, calls, MAX_CALLS);
 BPF_ARRAY(places_in_use, u64, 1);
-/* Live blocks by address. Full: the block counts as freed at once, and as allocation_map_full. Never an LRU map: that
+/* Live blocks by own_address. Full: the block counts as freed at once, and as allocation_map_full. Never an LRU map: that
  * would drop live blocks in silence. */
 BPF_TABLE("hash", u64, struct block, blocks, MAX_BLOCKS);
 /* One entry a stack, and one for key 0. It is as large as there can be keys, so it is never full first. */
@@ -137,7 +137,8 @@ static __always_inline void note_inner_size(struct pt_regs *context, struct call
 static __always_inline void restore_block(struct call *call) {
   if (!call->has_block)
     return;
-  if (blocks.update(&call->argument, &call->block)) {
+  u64 key = own_address(call->argument);
+  if (blocks.update(&key, &call->block)) {
     count(COUNT_ALLOCATION_MAP_FULL);
     add_freed(&call->block);
   } else {
@@ -181,14 +182,15 @@ static __always_inline void count_unknown_free(void) {
 
 /* A realloc's old block is taken out now, not at the return: by then another thread may have been given its address. */
 static __always_inline void take_block(struct call *call) {
-  struct block *block = may_be_live(call->argument) ? blocks.lookup(&call->argument) : 0;
+  u64 key = own_address(call->argument);
+  struct block *block = may_be_live(call->argument) ? blocks.lookup(&key) : 0;
   if (!block) {
     count_unknown_free();
     return;
   }
   call->has_block = 1;
   call->block = *block;
-  if (!blocks.delete(&call->argument))
+  if (!blocks.delete(&key))
     note_live(call->argument, -1);
 }
 
@@ -260,19 +262,21 @@ static __always_inline void on_refused(struct call *call, u64 bytes) {
 /* A block that we believed to live at an address which the allocator has just given out: it was freed by a function that
  * we don't know. */
 static __always_inline void forget(u64 address) {
-  struct block *forgotten = may_be_live(address) ? blocks.lookup(&address) : 0;
+  u64 key = own_address(address);
+  struct block *forgotten = may_be_live(address) ? blocks.lookup(&key) : 0;
   if (!forgotten)
     return;
   add_freed(forgotten);
-  if (!blocks.delete(&address))
+  if (!blocks.delete(&key))
     note_live(address, -1);
 }
 
 static __always_inline void keep(u64 address, struct block *block) {
-  bool is_kept = !blocks.insert(&address, block);
+  u64 key = own_address(address);
+  bool is_kept = !blocks.insert(&key, block);
   if (!is_kept) {
     forget(address);
-    is_kept = !blocks.update(&address, block);
+    is_kept = !blocks.update(&key, block);
   }
   if (is_kept) {
     note_live(address, 1);
@@ -380,13 +384,14 @@ int on_free(struct pt_regs *context) {
   u64 address = FREED_BLOCK(context);
   if (!address || !is_recorded())
     return 0;
-  struct block *live = may_be_live(address) ? blocks.lookup(&address) : 0;
+  u64 key = own_address(address);
+  struct block *live = may_be_live(address) ? blocks.lookup(&key) : 0;
   if (!live) {
     count_unknown_free();
     return 0;
   }
   struct block block = *live;
-  if (blocks.delete(&address))
+  if (blocks.delete(&key))
     return 0;
   note_live(address, -1);
   count(COUNT_EVENTS);

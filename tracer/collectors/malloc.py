@@ -11,54 +11,50 @@ from tracer.block_options import BlockOptions
 from tracer.bpf.program import HERE, KernelIds, ProbeKind, Program, Runs, has_session_links
 from tracer.collectors import unwound_stacks
 from tracer.collectors.allocator_functions import LEAVES
-from tracer.collectors.allocators import CALLED_OFTEN, Site, SiteFinder
-from tracer.collectors.allocators_found import AllocatorsFound
+from tracer.collectors.allocators import CALLED_OFTEN, Site
 from tracer.collectors.collector import Probe
 from tracer.collectors.malloc_modes import Mode, mode_of
 from tracer.collectors.malloc_probes import AllocatorProbes
 from tracer.collectors.options import option
+from tracer.collectors.process_allocators import ProcessAllocators
+from tracer.collectors.processes import Processes
 from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, KernelStacks, RawStack, call_sites, failures
-from tracer.collectors.unwind_choice import UnwindChoice, chosen_unwind
 from tracer.collectors.unwound_stacks import UnwoundStacks
 from tracer.mode_options import EXACT, ModeOptions
-from tracer.process.address_space import AddressSpace
-from tracer.process.target import Target
 from tracer.protocol import RunSpec
 
 COUNTERS = (
     "events", "refused", "abandoned", "failed_stack", "stack_map_full", "allocation_map_full", "call_map_full",
     "unknown_frees",
 )  # fmt: skip
+IN_LAST_WRAPPER = "is_in_last_wrapper(address)"  # of allocator_calls.h
 _CALLOC_CALLS_MALLOC = ("ld-musl", "libc.musl")
 _OPERATOR_NEW_FRAMES = 4  # of forms that call each other and keep frame pointers, and one for their caller
 
 
 class MallocCollector:
-    def __init__(self, spec: RunSpec, target: Target, space: AddressSpace) -> None:
-        self._pid = target.pid
+    def __init__(self, spec: RunSpec, processes: Processes) -> None:
         self._options = BlockOptions.of(spec.options)
         self._unwinds_a_second = option(spec, "unwinds_a_second")
         self._mode_options = ModeOptions.of(spec.options)
         self._mode = mode_of(self._mode_options, self._options, may_link_sessions=_may_link_sessions(spec))
-        finder = SiteFinder(space, AllocatorOptions.of(spec.options))
-        found = finder.new_sites()
-        finder.refuse_missing()
-        self._found = AllocatorsFound(target, space, found)
-        self._found.refuse_unfollowable()
-        self._choice = chosen_unwind(spec, space)
-        probed = self._mode.probed(found)
-        defines = _defines(spec, target.pid, probed, self._choice, self._mode)
+        self._found = ProcessAllocators(spec, processes)
+        is_dwarf, leaves = self._found.unwind.is_dwarf, self._found.leaves
         self._program = Program(
-            _sources(self._choice, self._mode, self._mode_options), defines=defines, counters=COUNTERS,
+            _sources(self._mode, self._mode_options, is_dwarf=is_dwarf),
+            defines=_defines(spec, processes, self._found, self._mode), counters=COUNTERS,
             multi_links=None if option(spec, "multi_links") else False,
         )  # fmt: skip
-        self._placed = AllocatorProbes(self._program, target.pid, self._mode.functions)
+        self._placed: list[AllocatorProbes] = []
         try:
-            self._placed.attach(probed)
+            processes.watch(self._program)
+            for pid, sites in self._found.by_pid().items():
+                self._placed.append(AllocatorProbes(self._program, pid, self._mode.functions))
+                self._placed[-1].attach(self._mode.probed(sites))
             self._stacks: KernelStacks | UnwoundStacks = (
-                UnwoundStacks(self._program, target.pid, space, finder.leaves.__getitem__)
-                if self._choice.is_dwarf
-                else KernelStacks(self._program.map("stacks"), partial(stack_at_return, leaves=finder.leaves))
+                UnwoundStacks(self._program, processes, leaves.__getitem__)
+                if is_dwarf
+                else KernelStacks(self._program.map("stacks"), partial(stack_at_return, leaves=leaves))
             )
         except BaseException:
             self._program.close()
@@ -82,15 +78,10 @@ class MallocCollector:
             yield stack, values
 
     def probes(self) -> list[Probe]:
-        return self._placed.probes
+        return list(dict.fromkeys(probe for placed in self._placed for probe in placed.probes))
 
     def facts(self) -> dict[str, object]:
-        facts = {
-            **self._found.facts(),
-            **self._choice.facts(),
-            **self._mode_options.facts(),
-            **self._mode.facts(self._program),
-        }
+        facts = {**self._found.facts(), **self._mode_options.facts(), **self._mode.facts(self._program)}
         facts["notes"] = [*self._notes(), *self._found.notes(self.counters()["events"])]
         if filters := self._options.filters():
             facts["filters"] = filters
@@ -120,7 +111,7 @@ class MallocCollector:
     def _notes(self) -> Iterator[str]:
         if abandoned := self.counters()["abandoned"]:
             yield f"{abandoned:,} allocator calls were left by an exception or a longjmp and are not counted."
-        stepped = {probe.symbol for probe in self._placed.probes if probe.kind == "single-step"}
+        stepped = {probe.symbol for probe in self.probes() if probe.kind == "single-step"}
         if dear := sorted(stepped & CALLED_OFTEN):
             yield f"No cheap place for a probe in {', '.join(dear)}: each call costs about 10 µs more."
         if self._callerless:
@@ -139,24 +130,26 @@ def stack_at_return(raw: RawStack, leaves: Sequence[str] = LEAVES) -> CapturedSt
     if raw.top:
         inner = frames[:_OPERATOR_NEW_FRAMES]
         frames = (raw.top, *frames[(inner.index(raw.top) if raw.top in inner else 0) + 1 :])
-    return CapturedStack(call_sites(frames), leaves[raw.function], is_truncated=raw.is_truncated)
+    return CapturedStack(call_sites(frames), leaves[raw.function], is_truncated=raw.is_truncated, image=raw.image)
 
 
-def _sources(choice: UnwindChoice, mode: Mode, options: ModeOptions) -> tuple[Path, ...]:
-    unwinding = unwound_stacks.SOURCES if choice.is_dwarf else ()
+def _sources(mode: Mode, options: ModeOptions, *, is_dwarf: bool) -> tuple[Path, ...]:
+    unwinding = unwound_stacks.SOURCES if is_dwarf else ()
     names = ("allocator_arguments.h", *(["sampling.h"] if options.is_sampled else []), "allocator_calls.h", mode.source)
     own = (Path(__file__).with_name(name) for name in names)
-    return (HERE / "target.h", HERE / "stacks.h", HERE / "frame_walk.h", *unwinding, *own)
+    return (HERE / "target.h", HERE / "images.h", HERE / "stacks.h", HERE / "frame_walk.h", *unwinding, *own)
 
 
 def _defines(
-    spec: RunSpec, pid: int, probed: list[Site], choice: UnwindChoice, mode: Mode
+    spec: RunSpec, processes: Processes, found: ProcessAllocators, mode: Mode
 ) -> dict[str, int | str]:  # fmt: skip
+    probed = mode.probed(found.sites)
     wrappers = mode.wrappers(probed)
+    is_dwarf = found.unwind.is_dwarf
     return {
-        "TARGET_TGID": pid,
+        **processes.defines(),
         "HAS_OPERATOR_NEW": int(any(site.allocator and site.allocator.is_new for site in wrappers)),
-        "IN_WRAPPER(address)": _is_in([site.span for site in wrappers]),
+        "IN_WRAPPER(address)": _is_in([site.span for site in wrappers]) if processes.is_single else IN_LAST_WRAPPER,
         "IN_ALLOCATOR(address)": _is_in([site.span for site in probed if site not in wrappers]),
         "LAST_POSITION": AllocatorOptions.of(spec.options).last_position,
         "FREED_BLOCK(context)": _freed_block(probed),
@@ -164,12 +157,12 @@ def _defines(
         "KNOWS_ALL_BLOCKS": int(BlockOptions.of(spec.options).wants_all_sizes),
         "MAX_FRAMES": MAX_FRAMES,
         "MAX_STACKS": option(spec, "max_stacks"),
-        "MAX_KEYS": unwound_stacks.max_keys(spec) if choice.is_dwarf else option(spec, "max_stacks"),
+        "MAX_KEYS": unwound_stacks.max_keys(spec) if is_dwarf else option(spec, "max_stacks"),
         "MAX_BLOCKS": option(spec, "max_blocks"),
         "MAX_CALLS": option(spec, "max_calls"),
-        "UNWINDS": int(choice.is_dwarf),
+        "UNWINDS": int(is_dwarf),
         **_sampling(ModeOptions.of(spec.options), probed),
-        **(unwound_stacks.defines(spec) if choice.is_dwarf else {}),
+        **(unwound_stacks.defines(spec) if is_dwarf else {}),
     }
 
 

@@ -5,20 +5,25 @@ An mremap gives back the old range and maps the new one in full under its own st
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 from tracer.bpf.program import HERE, KernelIds, ProbeKind, Program, Runs
 from tracer.collectors.collector import Probe
+from tracer.collectors.processes import Processes
 from tracer.collectors.ranges import RangeMap
 from tracer.collectors.stacks import CapturedStack
 from tracer.collectors.syscall_events import COUNTERS, SystemCall, SystemCallReader, defines
-from tracer.process.address_space import AddressSpace
-from tracer.process.target import Target
 from tracer.protocol import RunSpec
 
-_SOURCES = (HERE / "target.h", HERE / "copied_stack.h", HERE / "syscall_events.h", Path(__file__).with_suffix(".c"))
+_SOURCES = (
+    HERE / "target.h",
+    HERE / "images.h",
+    HERE / "copied_stack.h",
+    HERE / "syscall_events.h",
+    Path(__file__).with_suffix(".c"),
+)
 
 # Numbers and flags of x86_64: asm/unistd_64.h, asm-generic/mman.h, linux/mman.h.
 MMAP, MUNMAP, MREMAP = 9, 11, 25
@@ -28,10 +33,11 @@ _PAGE_BYTES = 4096
 
 
 class MmapCollector:
-    def __init__(self, spec: RunSpec, target: Target, space: AddressSpace) -> None:
-        self._program = Program(_SOURCES, defines=defines(spec, target.pid), counters=COUNTERS)
+    def __init__(self, spec: RunSpec, processes: Processes) -> None:
+        self._program = Program(_SOURCES, defines=defines(spec, processes), counters=COUNTERS)
+        processes.watch(self._program)
         self._program.open_ring("events")
-        self._reader = SystemCallReader(target.pid, space)
+        self._reader = SystemCallReader(processes)
         self._ledger = MappingLedger()
 
     def begin(self) -> None:
@@ -73,7 +79,7 @@ class MappingLedger:
     """Successful calls to outstanding bytes, mapped bytes and calls of each stack."""
 
     def __init__(self) -> None:
-        self._ranges: RangeMap[CapturedStack] = RangeMap()
+        self._ranges: defaultdict[int, RangeMap[CapturedStack]] = defaultdict(RangeMap)  # by image
         self._mapped_bytes: Counter[CapturedStack] = Counter()
         self._calls: Counter[CapturedStack] = Counter()
 
@@ -90,14 +96,14 @@ class MappingLedger:
 
     def values(self) -> Iterator[tuple[CapturedStack, tuple[int, ...]]]:
         for stack, calls in self._calls.items():
-            yield stack, (self._ranges.bytes_by_owner[stack], self._mapped_bytes[stack], calls)
+            yield stack, (self._ranges[stack.image].bytes_by_owner[stack], self._mapped_bytes[stack], calls)
 
     def _unmap(self, start: int, count: int, call: SystemCall) -> None:
         # The entry's time, not the return's: whoever is given these addresses next gets them after it.
-        self._ranges.unmap(start, start + _whole_pages(count), at_ns=call.entered_ns)
+        self._ranges[call.image].unmap(start, start + _whole_pages(count), at_ns=call.entered_ns)
 
     def _map(self, call: SystemCall, count: int) -> None:
-        self._ranges.map(call.result, call.result + count, at_ns=call.returned_ns, owner=call.stack)
+        self._ranges[call.image].map(call.result, call.result + count, at_ns=call.returned_ns, owner=call.stack)
         self._mapped_bytes[call.stack] += count
         self._calls[call.stack] += 1
 

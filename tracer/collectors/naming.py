@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from tracer.collectors.stacks import CapturedStack
-from tracer.process.names import FrameNames, Name
+from tracer.process.names import Name
 from tracer.profile.gaps import BROKEN, C_LIBRARY, NO_CALLER, NO_STACK, TRUNCATED
 from tracer.profile.model import Stack
+
+
+class Names(Protocol):
+    """Of all images; of a stack root first."""
+
+    def frames(self, stack: CapturedStack) -> list[Name]: ...
+
+    def root(self, stack: CapturedStack) -> tuple[str, ...]: ...
 
 
 class Naming:
     """For one snapshot; counts are over its distinct stacks."""
 
-    def __init__(self, known: FrameNames) -> None:
+    def __init__(self, known: Names) -> None:
         self._known = known
         self.truncated_stacks = 0
         self.broken_unwinds = 0
@@ -22,18 +32,19 @@ class Naming:
     def frames(self, stack: CapturedStack) -> Stack:
         """Root first."""
         leaf = (stack.leaf,) if stack.leaf else ()
+        root = self._known.root(stack)
         if not stack.addresses:
-            return (NO_CALLER if stack.is_callerless else NO_STACK, *leaf)
-        names = [name for address in reversed(stack.addresses) for name in self._known.frames(address)]
+            return (*root, NO_CALLER if stack.is_callerless else NO_STACK, *leaf)
+        names = self._known.frames(stack)
         self.frame_count += len(names)
         self.unresolved_frames += _unresolved(names)
         self.unresolved_modules.update(name.module for name in names if not name.is_resolved)
         self.truncated_stacks += stack.is_truncated
         self.broken_unwinds += stack.is_broken
-        return (*_root(stack), *(name.text for name in names), *leaf)
+        return (*root, *_marks(stack), *(name.text for name in names), *leaf)
 
 
-def _root(stack: CapturedStack) -> tuple[str, ...]:
+def _marks(stack: CapturedStack) -> tuple[str, ...]:
     """What stands for the callers that are missing."""
     marks = ((stack.is_callerless, NO_CALLER), (stack.is_broken, BROKEN), (stack.is_truncated, TRUNCATED))
     return tuple(mark for is_marked, mark in marks if is_marked)[:1]

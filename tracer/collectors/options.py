@@ -14,6 +14,8 @@ OPTIONS: dict[str, Bounds] = {
     **MAP_SIZES,
     "unwinds_a_second": Bounds(2000, 10, 100_000),  # of faults or new stacks; each takes 0.1 ms outside of the process
     "lines": Bounds(0, 0, 1),  # 1: frames end with file and line, where debug information tells them
+    "follow_children": Bounds(0, 0, 1),
+    "by_process": Bounds(0, 0, 1),  # 1: a frame for the process at the root of each stack
     "multi_links": Bounds(1, 0, 1),  # 0: one perf event a probe, as on kernels before 6.6
     "session_links": Bounds(1, 0, 1),  # 0: a link each for entries and returns, as on kernels before 6.13
 }

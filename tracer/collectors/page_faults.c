@@ -21,15 +21,16 @@ struct totals {
 /* tracer/collectors/page_faults.py reads it. */
 struct fault_event {
   u64 walk;
-  u32 is_major;
-  u32 stack_bytes;
+  u16 is_major;
+  u16 stack_bytes;
+  u32 image;
   u64 registers[REGISTERS]; /* in the order of the DWARF numbers of x86_64 */
   u8 stack[STACK_BYTES];
 };
 
 /* Faults by the key of their walk. Not full before the stack map is. */
 BPF_TABLE("hash", u64, struct totals, totals, MAX_STACKS + 1);
-/* Faults over the budget, by their instruction; those for which there is no room, under 0. */
+/* Faults over the budget, by their instruction as own_address; those for which there is no room, under 0. */
 BPF_TABLE("hash", u64, struct totals, callerless, MAX_STACKS);
 BPF_TABLE("array", u32, struct totals, placeless, 1);
 BPF_RINGBUF_OUTPUT(events, RING_PAGES);
@@ -41,7 +42,8 @@ static __always_inline u64 walk_key(struct pt_regs *user) {
   if (!stack || !piece)
     return 0;
   struct place place = {.address = user->ip, .sp = user->sp, .bp = user->bp};
-  u64 top = steps.lookup(&place.address) ? 0 : top_of_stack(user->sp);
+  u64 code = own_address(user->ip);
+  u64 top = steps.lookup(&code) ? 0 : top_of_stack(user->sp);
   return stored_stack(stack, walk(stack, piece, begin_stack(stack, 0, top), place));
 }
 
@@ -63,6 +65,7 @@ static __always_inline bool send_copy(struct pt_regs *user, u64 walk, u32 is_maj
     return false;
   event->walk = walk;
   event->is_major = is_major;
+  event->image = current_image();
   copy_registers(event->registers, user);
   event->stack_bytes = copy_stack(event->stack, user->sp);
   events.ringbuf_submit(event, 0);
@@ -74,7 +77,7 @@ static __always_inline void on_fault(u32 is_major) {
   struct totals no_faults = {};
   struct verdict unjudged = {};
   struct verdict *verdict = NULL;
-  u64 instruction = user->ip, walk = 0;
+  u64 instruction = own_address(user->ip), walk = 0;
   count(COUNT_EVENTS);
   if (!unwalkable.lookup(&instruction))
     walk = walk_key(user);

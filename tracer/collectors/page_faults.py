@@ -8,30 +8,31 @@ from pathlib import Path
 
 from tracer.bpf.program import HERE, KernelIds, ProbeKind, Program, Runs
 from tracer.collectors.collector import Probe
-from tracer.collectors.copied_stacks import REGISTERS, STACK_BYTES, CopiedStacks
+from tracer.collectors.copied_stacks import REGISTERS, STACK_BYTES, CopiesByImage
+from tracer.collectors.images import image_and_address
 from tracer.collectors.judged_walks import JudgedWalks
 from tracer.collectors.options import option
-from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, StackMap
-from tracer.process.address_space import AddressSpace
-from tracer.process.target import Target
+from tracer.collectors.processes import Processes
+from tracer.collectors.stacks import MAX_FRAMES, NO_IMAGE, CapturedStack, StackMap
 from tracer.protocol import RunSpec
 
 COUNTERS = ("events", "failed_stack", "stack_map_full")
-_HEADERS = ("target.h", "stacks.h", "frame_walk.h", "copied_stack.h", "judged_walk.h")
+_HEADERS = ("target.h", "images.h", "stacks.h", "frame_walk.h", "copied_stack.h", "judged_walk.h")
 _SOURCES = (*(HERE / header for header in _HEADERS), Path(__file__).with_suffix(".c"))
 _MINOR, _MAJOR = 5, 6  # PERF_COUNT_SW_PAGE_FAULTS_MIN, …_MAJ
-_HEAD = struct.Struct("=QII")
+_HEAD = struct.Struct("=QHHI")
 
 
 class PageFaultCollector:
-    def __init__(self, spec: RunSpec, target: Target, space: AddressSpace) -> None:
+    def __init__(self, spec: RunSpec, processes: Processes) -> None:
         self._budget = option(spec, "unwinds_a_second")
-        self._program = Program(_SOURCES, defines=_defines(spec, target.pid), counters=COUNTERS)
+        self._program = Program(_SOURCES, defines=_defines(spec, processes), counters=COUNTERS)
         self._walks = StackMap(self._program.map("stacks"))
-        self._copies = CopiedStacks(target.pid, space)
+        self._copies = CopiesByImage(processes)
         self._judged = JudgedWalks(self._program, self._copies)
         self._unwound: dict[CapturedStack, list[int]] = {}
         try:
+            processes.watch(self._program)
             self._program.open_ring("events")
             self._program.attach_software_event("on_minor_fault", _MINOR)
             self._program.attach_software_event("on_major_fault", _MAJOR)
@@ -58,9 +59,9 @@ class PageFaultCollector:
         for key, sums in self._program.map("totals").entries():
             yield self._stack_of(int.from_bytes(key, "little")), struct.unpack("=2Q", sums)
         for key, sums in self._program.map("callerless").entries():
-            yield _callerless(int.from_bytes(key, "little")), struct.unpack("=2Q", sums)
+            yield _callerless(*image_and_address(int.from_bytes(key, "little"))), struct.unpack("=2Q", sums)
         for _, sums in self._program.map("placeless").entries():
-            yield _callerless(), struct.unpack("=2Q", sums)
+            yield _callerless(NO_IMAGE), struct.unpack("=2Q", sums)
 
     def probes(self) -> list[Probe]:
         return [Probe("kernel", f"page-faults-{kind}", 0, "perf event") for kind in ("minor", "major")]
@@ -102,19 +103,19 @@ class PageFaultCollector:
         return [*first.values(), *rest]
 
     def _add(self, record: bytes) -> None:
-        walk, is_major, stack_bytes = _HEAD.unpack_from(record)
-        stack = self._judged.right_stack(walk) or self._stack(walk, record, stack_bytes)
+        walk, is_major, stack_bytes, image = _HEAD.unpack_from(record)
+        stack = self._judged.right_stack(walk) or self._stack(walk, image, record, stack_bytes)
         self._unwound.setdefault(stack, [0, 0])[is_major] += 1
 
-    def _stack(self, walk: int, record: bytes, stack_bytes: int) -> CapturedStack:
+    def _stack(self, walk: int, image: int, record: bytes, stack_bytes: int) -> CapturedStack:
         registers = REGISTERS.unpack_from(record, _HEAD.size)
         start = _HEAD.size + REGISTERS.size
         copy = record[start : start + stack_bytes]
-        stack = self._copies.captured(registers, copy)
+        stack = self._copies[image].captured(registers, copy)
         if not self._judged.is_judged(walk) and not self._judged.judge(walk, self._walks.lookup(walk), stack):
-            self._judged.teach(registers, copy)
+            self._judged.teach(image, registers, copy)
             if stack.is_broken:
-                self._judged.give_up(registers)
+                self._judged.give_up(image, registers)
         return self._judged.right_stack(walk) or stack
 
     def _stack_of(self, key: int) -> CapturedStack:
@@ -123,16 +124,16 @@ class PageFaultCollector:
         if known:
             return known
         walk = self._walks.lookup(key)
-        return _callerless(*walk.frames[:1]) if walk else _callerless()
+        return _callerless(walk.image, *walk.frames[:1]) if walk else _callerless(NO_IMAGE)
 
 
-def _callerless(*instruction: int) -> CapturedStack:
-    return CapturedStack(instruction, is_callerless=True)
+def _callerless(image: int, *instruction: int) -> CapturedStack:
+    return CapturedStack(instruction, is_callerless=True, image=image)
 
 
-def _defines(spec: RunSpec, pid: int) -> dict[str, int]:
+def _defines(spec: RunSpec, processes: Processes) -> dict[str, int]:
     return {
-        "TARGET_TGID": pid,
+        **processes.defines(),
         "MAX_FRAMES": MAX_FRAMES,
         "MAX_STACKS": option(spec, "max_stacks"),
         "RING_PAGES": option(spec, "ring_pages"),

@@ -18,15 +18,14 @@ from tracer.collectors.mode_choice import decided
 from tracer.collectors.naming import Naming
 from tracer.collectors.options import check_options, option
 from tracer.collectors.overhead import OverheadMeter
+from tracer.collectors.process_names import ProcessNames
+from tracer.collectors.processes import Processes
 from tracer.limit_options import budget_share
-from tracer.process.address_space import AddressSpace
-from tracer.process.names import FrameNames
-from tracer.process.target import Target, TargetError
+from tracer.process.target import TargetError
 from tracer.profile.gaps import gaps_of
 from tracer.profile.grade import grade
 from tracer.profile.model import Profile
 from tracer.protocol import RunSpec, value_types_of
-from tracer.symbols.symbolizer import Symbolizer
 
 _REFRESH_EVERY_S = 0.5  # what is mapped and gone between two looks keeps no names
 _REFRESH_SHARE = 0.05  # of the time, at most: reading the maps also holds up a target that maps
@@ -45,11 +44,12 @@ class Progress:
 class Recording:
     """Attaches when entered, and counts from then on; `close` leaves no probe."""
 
-    def __init__(self, spec: RunSpec) -> None:
+    def __init__(self, spec: RunSpec, *, own_root: int) -> None:
         if spec.collector not in registry.MODULES:
             raise CollectorError(f"unknown collector {spec.collector!r}, there is {', '.join(registry.MODULES)}")
         check_options(spec)
         self.spec = spec
+        self._own_root = own_root
         self.value_types = value_types_of(spec.collector, spec.options)
         self._resources = ExitStack()
         self._ended: float | None = None  # when released, if before the end
@@ -73,12 +73,13 @@ class Recording:
         while (left := deadline - time.monotonic()) > 0:
             self._refresh()
             self._meter.look()
-            if self._target.has_exited():
+            if self._processes.has_exited():
                 break
-            if self._collector.poll(max(1, int(min(left, _SLICE_S) * 1000))) is None:
-                self._target.exits_within(min(left, _SLICE_S))
+            slice_s = min(left, _SLICE_S, self._processes.longest_wait_s)
+            if self._collector.poll(max(1, int(slice_s * 1000))) is None:
+                self._processes.await_exit(slice_s)
         self._drain()
-        return not self._target.has_exited()
+        return not self._processes.has_exited()
 
     def over_budget(self) -> str:
         """Why the recording must end by its budget, as sentences; empty if it need not."""
@@ -97,12 +98,12 @@ class Recording:
     def snapshot(self) -> Profile:
         """Stacks root first, values since the recording began."""
         self._drain()
-        self._space.refresh()
+        self._processes.refresh()
         profile = Profile(self.value_types)
         rows = [(stack, values) for stack, values in self._collector.values() if any(values)]
         # Before names, which take their time.
         elapsed_s, progress = (self._ended or time.monotonic()) - self._began, self.progress()
-        self._names.resolve({address for stack, _ in rows for address in stack.addresses})
+        self._names.resolve(stack for stack, _ in rows)
         naming = Naming(self._names)
         for stack, values in rows:
             profile.add(naming.frames(stack), values)
@@ -122,20 +123,18 @@ class Recording:
 
     def _attach(self) -> None:
         spec = self.spec
-        self._target = Target(spec.pid, start_time=spec.start_time)
-        self._resources.callback(self._target.close)
-        self._space = AddressSpace(self._target)
-        self._resources.callback(self._space.close)
+        self._processes = Processes(spec, own_root=self._own_root)
+        self._resources.callback(self._processes.close)
         # A ring buffer is full within a second, and names may take longer.
-        symbolizer = Symbolizer(meanwhile=partial(self._drain, _SLICE_S))
-        self._names = FrameNames(self._space, symbolizer, with_lines=bool(option(spec, "lines")))
+        meanwhile = partial(self._drain, _SLICE_S)
+        self._names = ProcessNames(self._processes, with_lines=bool(option(spec, "lines")), meanwhile=meanwhile)
         self._resources.callback(self._names.close)
         spec, self._choice = decided(spec)
         self.value_types = value_types_of(spec.collector, spec.options)
-        self._collector: Collector = registry.open_collector(spec, self._target, self._space)
+        self._collector: Collector = registry.open_collector(spec, self._processes)
         self._resources.callback(self._collector.close)
-        if self._target.has_exited():
-            raise CollectorError(f"process {spec.pid} exited while the probes were being placed")
+        if self._processes.has_exited():
+            raise CollectorError(f"process {self._processes.first.pid} exited while the probes were being placed")
         self._collector.begin()
         self._began = time.monotonic()
         self._meter = OverheadMeter(self._collector.runs, budget_share(spec.options))
@@ -145,8 +144,9 @@ class Recording:
 
     def _refresh(self) -> None:
         began = time.monotonic()
+        self._processes.look()
         if began >= self._refresh_due:
-            self._space.refresh()
+            self._processes.refresh()
             ended = time.monotonic()
             self._refresh_due = ended + max(_REFRESH_EVERY_S, (ended - began) / _REFRESH_SHARE)
 
@@ -159,8 +159,8 @@ class Recording:
     def _capture(self, naming: Naming, elapsed_s: float, progress: Progress) -> dict[str, object]:
         return {
             "collector": self.spec.collector,
-            "pid": self.spec.pid,
-            "command": self._target.command,
+            "pid": self._processes.first.pid,
+            "command": self._processes.first.command,
             "host": platform.node(),
             "started_at": self._began_at.isoformat(timespec="milliseconds"),
             "elapsed_s": round(elapsed_s, 3),
@@ -177,7 +177,7 @@ class Recording:
         }
 
     def _facts(self) -> dict[str, object]:
-        facts = self._collector.facts()
+        facts = {**self._processes.facts(), **self._collector.facts()}
         notes = facts.get("notes", [])
-        own_notes = [*self._choice.values(), *(notes if isinstance(notes, list) else []), *self._names.notes()]
-        return {**self._choice, **facts, "notes": own_notes}
+        own = [*self._choice.values(), *(notes if isinstance(notes, list) else [])]
+        return {**self._choice, **facts, "notes": [*self._processes.notes(), *own, *self._names.notes()]}

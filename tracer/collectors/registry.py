@@ -5,8 +5,7 @@ from __future__ import annotations
 import importlib
 
 from tracer.collectors.collector import Collector, Open
-from tracer.process.address_space import AddressSpace
-from tracer.process.target import Target
+from tracer.collectors.processes import Processes
 from tracer.protocol import RunSpec
 
 MODULES: dict[str, str] = {
@@ -17,7 +16,7 @@ MODULES: dict[str, str] = {
 }
 
 
-def open_collector(spec: RunSpec, target: Target, space: AddressSpace) -> Collector:
+def open_collector(spec: RunSpec, processes: Processes) -> Collector:
     """Attach the spec's collector; its module is loaded now, not before."""
     make: Open = importlib.import_module(MODULES[spec.collector]).open_collector
-    return make(spec, target, space)
+    return make(spec, processes)

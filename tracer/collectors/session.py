@@ -32,9 +32,9 @@ class Outcome:
     words: str = ""  # for people, where the reason alone does not say it
 
 
-def run_session(spec: RunSpec, listener: Listener, should_stop: Callable[[], bool]) -> Outcome:
+def run_session(spec: RunSpec, listener: Listener, should_stop: Callable[[], bool], *, own_root: int = 0) -> Outcome:
     """Record as the spec says; whatever ends it, a last snapshot is taken. Raise CollectorError."""
-    with start(spec) as recording:
+    with start(spec, own_root=own_root) as recording:
         return _Session(spec, listener, recording).run(should_stop)
 
 

@@ -13,7 +13,8 @@ from tracer.bpf.maps import Map
 
 MAX_FRAMES = 127  # the kernel's default limit of a user stack, sysctl kernel.perf_event_max_stack
 LOST_KEY = 0  # of events whose stack had no room
-_RAW_HEAD = struct.Struct("=IIQ")
+NO_IMAGE = -1  # of stacks that may be of any process
+_RAW_HEAD = struct.Struct("=IHHQ")
 RAW_STACK_BYTES = _RAW_HEAD.size + 8 * MAX_FRAMES
 
 
@@ -26,9 +27,10 @@ class CapturedStack:
     is_truncated: bool = False
     is_broken: bool = False  # unwinding ended before the root
     is_callerless: bool = False  # not unwound: the addresses are the leaf's alone
+    image: int = 0  # in which the addresses mean something; 0 where there is one process
 
 
-LOST_STACK = CapturedStack(())
+LOST_STACK = CapturedStack((), image=NO_IMAGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ class RawStack:
     function: int
     top: int
     frames: tuple[int, ...]
+    image: int = 0
 
     @property
     def is_truncated(self) -> bool:
@@ -86,8 +89,8 @@ def failures(entries: Iterable[tuple[bytes, bytes]]) -> dict[str, int]:
 
 
 def parse_raw_stack(raw: bytes) -> RawStack:
-    count, function, top = _RAW_HEAD.unpack_from(raw)
-    return RawStack(function, top, struct.unpack_from(f"={count}Q", raw, _RAW_HEAD.size))
+    count, function, image, top = _RAW_HEAD.unpack_from(raw)
+    return RawStack(function, top, struct.unpack_from(f"={count}Q", raw, _RAW_HEAD.size), image)
 
 
 def call_sites(frames: Iterable[int]) -> tuple[int, ...]:

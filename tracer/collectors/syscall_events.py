@@ -5,16 +5,15 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from tracer.collectors.copied_stacks import REGISTERS, STACK_BYTES, CopiedStacks
+from tracer.collectors.copied_stacks import REGISTERS, STACK_BYTES, CopiesByImage
 from tracer.collectors.options import option
+from tracer.collectors.processes import Processes
 from tracer.collectors.stacks import CapturedStack
-from tracer.process.address_space import AddressSpace
 from tracer.protocol import RunSpec
 
 COUNTERS = ("events", "failed_stack", "ring_buffer_full", "call_map_full")
 
-_PLAIN = struct.Struct("=II4Q6Q")
-_NO_STACK = CapturedStack(())
+_PLAIN = struct.Struct("=HHI4Q6Q")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +28,14 @@ class SystemCall:
     returned_ns: int
     stack: CapturedStack
 
+    @property
+    def image(self) -> int:
+        return self.stack.image
 
-def defines(spec: RunSpec, pid: int) -> dict[str, int]:
+
+def defines(spec: RunSpec, processes: Processes) -> dict[str, int]:
     return {
-        "TARGET_TGID": pid,
+        **processes.defines(),
         "RING_PAGES": option(spec, "ring_pages"),
         "MAX_CALLS": option(spec, "max_calls"),
         "STACK_BYTES": STACK_BYTES,
@@ -40,18 +43,18 @@ def defines(spec: RunSpec, pid: int) -> dict[str, int]:
 
 
 class SystemCallReader:
-    def __init__(self, pid: int, space: AddressSpace) -> None:
-        self._stacks = CopiedStacks(pid, space)
+    def __init__(self, processes: Processes) -> None:
+        self._stacks = CopiesByImage(processes)
 
     def read(self, record: bytes) -> SystemCall:
-        number, stack_bytes, entered_ns, returned_ns, result, previous, *arguments = _PLAIN.unpack_from(record)
-        stack = self._stack(record, stack_bytes) if stack_bytes else _NO_STACK
+        number, stack_bytes, image, entered_ns, returned_ns, result, previous, *arguments = _PLAIN.unpack_from(record)
+        stack = self._stack(record, image, stack_bytes) if stack_bytes else CapturedStack((), image=image)
         return SystemCall(number, tuple(arguments), result, previous, entered_ns, returned_ns, stack)
 
     def close(self) -> None:
         self._stacks.close()
 
-    def _stack(self, record: bytes, stack_bytes: int) -> CapturedStack:
+    def _stack(self, record: bytes, image: int, stack_bytes: int) -> CapturedStack:
         registers = REGISTERS.unpack_from(record, _PLAIN.size)
         start = _PLAIN.size + REGISTERS.size
-        return self._stacks.captured(registers, record[start : start + stack_bytes])
+        return self._stacks[image].captured(registers, record[start : start + stack_bytes])

@@ -5,12 +5,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from tracer.bpf.program import HERE, Program
-from tracer.collectors.copied_stacks import REGISTERS, STACK_BYTES, CopiedStacks
+from tracer.collectors.copied_stacks import REGISTERS, STACK_BYTES, CopiesByImage
 from tracer.collectors.judged_walks import JudgedWalks
 from tracer.collectors.options import option
+from tracer.collectors.processes import Processes
 from tracer.collectors.stacks import (
     LOST_KEY,
     LOST_STACK,
@@ -21,15 +21,14 @@ from tracer.collectors.stacks import (
     call_sites,
     parse_raw_stack,
 )
-from tracer.process.address_space import AddressSpace
-from tracer.process.memory import Memory
+from tracer.process.memory import read_memory
 from tracer.process.unwinder import STACK_POINTER
 from tracer.protocol import RunSpec
 
 SOURCES = tuple(HERE / header for header in ("copied_stack.h", "judged_walk.h", "unwound_stacks.h"))
 _MOST_STACK_BYTES = 256 * 1024  # taken to judge a walk
 _HEAD = struct.Struct("=4Q")  # struct copy
-_INNERMOST = struct.Struct("=2Q")
+_INNERMOST = struct.Struct("=QII")
 _WALK_AT = _HEAD.size + REGISTERS.size
 _STACK_AT = _WALK_AT + RAW_STACK_BYTES
 
@@ -37,10 +36,9 @@ _STACK_AT = _WALK_AT + RAW_STACK_BYTES
 class UnwoundStacks:
     """Stacks from the place where a function returns to, with what the collector calls that function as leaf."""
 
-    def __init__(self, program: Program, pid: int, space: AddressSpace, leaf_of: Callable[[int], str]) -> None:
+    def __init__(self, program: Program, processes: Processes, leaf_of: Callable[[int], str]) -> None:
         self._program, self._leaf_of = program, leaf_of
-        self._copies = CopiedStacks(pid, space)
-        self._memory = Memory(Path(f"/proc/{pid}"))
+        self._copies = CopiesByImage(processes)
         self._judged = JudgedWalks(program, self._copies)
         self._stack_by_key: dict[int, CapturedStack] = {LOST_KEY: LOST_STACK}
         program.open_ring("copies")
@@ -55,33 +53,33 @@ class UnwoundStacks:
         return len(records)
 
     def close(self) -> None:
-        self._memory.close()
         self._copies.close()
 
     def _add(self, record: bytes) -> None:
-        _, key, walk_key, stack_bytes = _HEAD.unpack_from(record)
+        thread, key, walk_key, stack_bytes = _HEAD.unpack_from(record)
         registers = REGISTERS.unpack_from(record, _HEAD.size)
         walk = parse_raw_stack(record[_WALK_AT:_STACK_AT])
         copy = record[_STACK_AT : _STACK_AT + stack_bytes]
-        unwound = _innermost_frames(self._copies.captured(registers, copy))
+        unwound = _innermost_frames(self._copies[walk.image].captured(registers, copy))
         if not self._judged.is_judged(walk_key):
-            self._judge(walk_key, walk, registers, copy)
+            self._judge(walk_key, walk, registers, self._whole_stack(thread >> 32, registers, copy))
         if right := self._judged.right_stack(walk_key):
             self._stack_by_key[walk_key] = self._named(right, walk)
         # Stacks with the key of a copy may differ above it.
         self._stack_by_key[key] = self._named(unwound if unwound.is_truncated or not right else right, walk)
 
-    def _judge(self, key: int, walk: RawStack, registers: Sequence[int], copy: bytes) -> None:
-        """By the whole stack: what was too far up to be copied is read now. It seldom changes, and if it has, then what
-        was walked before differs from it and is not believed."""
-        stack = copy + self._rest_of_stack(registers, copy) if len(copy) == STACK_BYTES else copy
-        unwound = _innermost_frames(self._copies.captured(registers, stack))
+    def _judge(self, key: int, walk: RawStack, registers: Sequence[int], stack: bytes) -> None:
+        unwound = _innermost_frames(self._copies[walk.image].captured(registers, stack))
         is_whole = not unwound.is_truncated or len(unwound.addresses) == MAX_FRAMES
         if not self._judged.judge(key, walk if is_whole else None, unwound):
-            self._judged.teach(registers, stack)
+            self._judged.teach(walk.image, registers, stack)
 
-    def _rest_of_stack(self, registers: Sequence[int], copy: bytes) -> bytes:
-        return self._memory.read(registers[STACK_POINTER] + len(copy), _MOST_STACK_BYTES - len(copy))
+    def _whole_stack(self, pid: int, registers: Sequence[int], copy: bytes) -> bytes:
+        """What was too far up to be copied is read now. It seldom changes, and if it has, then what was walked before
+        differs from it and is not believed."""
+        if len(copy) < STACK_BYTES:
+            return copy
+        return copy + read_memory(pid, registers[STACK_POINTER] + len(copy), _MOST_STACK_BYTES - len(copy))
 
     def _named(self, stack: CapturedStack, walk: RawStack) -> CapturedStack:
         """Even the first address is one that a call returns to."""
@@ -92,8 +90,8 @@ class UnwoundStacks:
         raw = self._program.map("innermost_calls").lookup(struct.pack("=Q", key))
         if raw is None:
             return LOST_STACK
-        address, function = _INNERMOST.unpack(raw)
-        return CapturedStack(call_sites((address,)), self._leaf_of(function), is_callerless=True)
+        address, function, image = _INNERMOST.unpack(raw)
+        return CapturedStack(call_sites((address,)), self._leaf_of(function), is_callerless=True, image=image)
 
 
 def defines(spec: RunSpec) -> dict[str, int]:

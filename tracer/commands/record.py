@@ -1,4 +1,4 @@
-"""`memflame record`: memory stacks of a live process to folded stacks, without a site."""
+"""`memflame record`: memory stacks of live processes to folded stacks, without a site."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from tracer.block_options import COLLECTOR, DEFAULT_AGE_BANDS, NO_AGE_BANDS, Bad
 from tracer.collectors import CollectorError
 from tracer.collectors.ability import abilities
 from tracer.collectors.session import Listener, Outcome, run_session
+from tracer.commands import targets
 from tracer.commands.estimate import print_estimate
 from tracer.commands.recording_view import view_of
 from tracer.commands.stopping import asked_to_stop
 from tracer.limit_options import BUDGET_OVER_S, DEFAULT_BUDGET_PERCENT, NO_BUDGET
 from tracer.mode_options import DEFAULT_MODE, DEFAULT_SAMPLE_BYTES, MODE, MODES, SAMPLE_BYTES
+from tracer.process.target import TargetError
 from tracer.profile.folded import write_folded
 from tracer.profile.model import Profile
 from tracer.protocol import COLLECTORS, MAX_DURATION_S, MAX_SNAPSHOTS, RunSpec, check_run_options
@@ -29,7 +31,13 @@ _SHORTEST_INTERVAL_S = 0.1
 
 
 def record(
-    pid: Annotated[int, typer.Option(min=1, help="Process to record")],
+    pid: targets.Pids = None,
+    name: targets.Name = None,
+    cgroup: targets.Cgroup = None,
+    unit: targets.Unit = None,
+    container: targets.Container = None,
+    follow_children: targets.FollowChildren = False,
+    by_process: targets.ByProcess = False,
     collector: Annotated[str, typer.Option(help=f"What to record: {', '.join(COLLECTORS)}")] = "malloc",
     duration: Annotated[float, typer.Option(help=f"Seconds to record, {MAX_DURATION_S} at most")] = 10.0,
     snapshot_every: Annotated[
@@ -97,13 +105,13 @@ def record(
         ),
     ] = None,
 ) -> None:
-    """Record memory stacks of a live process.
+    """Record memory stacks of live processes.
 
     Says "attached" on standard error once events are counted. Ctrl-C ends the recording and keeps what there is.
     Exit codes: 0 recorded, 1 not recorded, 2 wrong usage.
     """
     if estimate:
-        return print_estimate(pid, estimate_seconds, as_json=as_json)
+        return print_estimate(targets.one_pid(pid), estimate_seconds, as_json=as_json)
     _check(collector, duration, snapshot_every, output)
     asked = {
         "age_bands": age_bands, "older_than": older_than, "min_size": min_size, "max_size": max_size,
@@ -114,11 +122,18 @@ def record(
         options.setdefault(MODE, DEFAULT_MODE)
     options |= {"budget": budget, "max_stacks": max_stacks, "max_blocks": max_blocks}
     options |= {"max_calls": max_calls, "ring_pages": ring_pages, "lines": int(lines)}
+    options |= {"follow_children": int(follow_children), "by_process": int(by_process)}
+    selector = targets.selector_of(pids=pid, name=name, cgroup=cgroup, unit=unit, container=container)
     _check_options(collector, options)
     if obstacle := abilities()[collector]:
         _fail(obstacle)
+    try:
+        found = targets.selected_now(selector)
+    except TargetError as error:
+        _fail(str(error))
     spec = RunSpec(
-        "", collector, pid, duration_s=duration, snapshot_every_s=snapshot_every, options=options
+        "", collector, found[0].pid, found[0].start_time, target=targets.target_of(found),
+        duration_s=duration, snapshot_every_s=snapshot_every, options=options,
     )  # fmt: skip
     writer = _Writer(output, keeps_snapshots=snapshot_every > 0)
     with asked_to_stop() as should_stop, view_of(spec, sys.stderr) as view:

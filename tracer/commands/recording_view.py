@@ -55,7 +55,7 @@ class _Bar:
 
     def on_attached(self) -> None:
         self._bar.console.print(attached_text(self._spec), highlight=False)
-        self._bar.reset(self._task, description=f"recording {self._spec.pid}")
+        self._bar.reset(self._task, description=f"recording {target_text(self._spec)}")
 
     def on_progress(self, elapsed_s: float, progress: Progress) -> None:
         self._bar.update(self._task, completed=elapsed_s, events=events_text(progress))
@@ -66,7 +66,15 @@ class _Bar:
 
 
 def attached_text(spec: RunSpec) -> str:
-    return f"attached to {spec.pid}, recording {spec.collector} for {spec.duration_s:g} s"
+    return f"attached to {target_text(spec)}, recording {spec.collector} for {spec.duration_s:g} s"
+
+
+def target_text(spec: RunSpec) -> str:
+    pids = spec.selector.pids
+    processes = spec.selector.words if len(pids) == 1 else f"{len(pids)} processes ({spec.selector.words})"
+    if not spec.options.get("follow_children"):
+        return processes
+    return f"{processes} and {'its' if len(pids) == 1 else 'their'} children"
 
 
 def events_text(progress: Progress) -> str:

@@ -6,13 +6,14 @@ import bisect
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 
 from tracer.process.jit_map import JitMap
 from tracer.process.maps import Mapping, executable_mappings, parse_maps
 from tracer.process.root import Root
-from tracer.process.target import Target
+from tracer.process.target import Process
 from tracer.symbols.build_id import build_id_of
 from tracer.symbols.debug_files import Open
 
@@ -30,10 +31,10 @@ class Module:
 class AddressSpace:
     """Executable mappings of one process; `refresh` adds what was mapped since."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Process) -> None:
         self._target = target
         self._resources = ExitStack()
-        self._roots = self._opened_roots()
+        self._roots = self._opened_roots(target)
         self._jit_map = JitMap.of(target)
         self._maps_text = ""
         self.version = 0  # grows with each change of executable mappings
@@ -41,6 +42,23 @@ class AddressSpace:
         self._starts: list[int] = []
         self._fd_by_file: dict[tuple[int, int, int], int] = {}
         self.refresh()
+
+    def of_another(self, process: Process, *, is_forked: bool) -> AddressSpace:
+        """Another process's, not read yet: a forked child begins with these mappings, all others with none.
+
+        Open files are shared, so that many processes of one program open it once; the first of them to be closed closes
+        the files of all.
+        """
+        other = copy(self)
+        other._target = process
+        if not self._has_root_of(process):
+            other._roots = self._opened_roots(process)
+        with suppress(OSError):  # else it has ended, and nobody reads its map
+            other._jit_map = JitMap.of(process)
+        other._maps_text = self._maps_text if is_forked else ""
+        other._mappings = list(self._mappings) if is_forked else []
+        other._starts = list(self._starts) if is_forked else []
+        return other
 
     def refresh(self) -> bool:
         """Read the maps again; True if executable ones changed. After the exit the last state stays."""
@@ -134,9 +152,16 @@ class AddressSpace:
         self._fd_by_file.clear()
         self._resources.close()
 
-    def _opened_roots(self) -> list[Root]:
+    def _has_root_of(self, process: Process) -> bool:
+        """Or that one has ended: then no file is looked for in its root any more."""
+        try:
+            return (process.directory / "root").samefile(self._target.directory / "root")
+        except OSError:
+            return True
+
+    def _opened_roots(self, target: Process) -> list[Root]:
         roots: list[Root] = []
-        for directory in (self._target.directory / "root", Path("/")):
+        for directory in (target.directory / "root", Path("/")):
             with suppress(OSError):
                 root = Root(directory)
                 self._resources.callback(root.close)

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 
 from tracer.process.root import Root
-from tracer.process.target import Target
+from tracer.process.target import Process
 from tracer.symbols.jit import MAX_BYTES
 
 
@@ -18,7 +18,7 @@ class JitMap:
     user: int  # of the process, on this host
 
     @classmethod
-    def of(cls, target: Target) -> JitMap:
+    def of(cls, target: Process) -> JitMap:
         status = (target.directory / "status").read_text(errors="replace")
         fields = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
         inner_pid = fields.get("NSpid", str(target.pid)).split()[-1]

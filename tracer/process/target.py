@@ -6,6 +6,7 @@ import os
 import select
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 PROC = Path("/proc")
 _KERNEL_THREAD = 0x00200000  # PF_KTHREAD of linux/sched.h, in the flags field of /proc/PID/stat
@@ -44,6 +45,20 @@ def parse_status(text: str) -> Status:
         command, fields[0], flags=int(fields[6]), minor_faults=int(fields[7]), major_faults=int(fields[9]),
         start_time=int(fields[19]),
     )  # fmt: skip
+
+
+class Process(Protocol):
+    """One that is or was there."""
+
+    @property
+    def pid(self) -> int: ...
+
+    @property
+    def directory(self) -> Path:
+        """In /proc."""
+        ...
+
+    def has_exited(self) -> bool: ...
 
 
 class Target:

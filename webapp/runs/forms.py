@@ -16,6 +16,7 @@ from tracer.unwind_option import AUTO, UNWIND, UNWINDS
 from webapp.hosts.abilities import abilities_of, key_of
 from webapp.hosts.models import Host
 from webapp.runs.listing import BadFilter, parse_label
+from webapp.runs.targets import TARGET_FIELDS, TARGET_OPTIONS, BadTarget, same_command, with_pids
 
 DURATIONS = [("10", "10 s"), ("60", "1 min"), ("600", "10 min"), ("own", "own")]
 DEFAULT_DURATION = "60"
@@ -30,8 +31,9 @@ RUN_OPTIONS = (
     "max_stacks",
     "max_blocks",
 )  # that the form has fields for
+SHOWN_OPTIONS = (*RUN_OPTIONS, *TARGET_FIELDS)
 LINES = [("", "The function"), ("1", "The function, with file and line where known")]
-USUAL = ("", None, AUTO)  # what an option has that nobody chose
+USUAL = ("", None, False, AUTO)  # what an option has that nobody chose
 MAX_LABELS, MAX_KEY, MAX_VALUE = 20, 60, 200
 
 
@@ -76,6 +78,11 @@ class NewRunForm(AboutForm):
     own_duration = forms.FloatField(required=False, error_messages={"invalid": "Enter a number of seconds."})
     snapshot_every = forms.FloatField(required=False, error_messages={"invalid": "Enter a number of seconds."})
 
+    follow_children = forms.BooleanField(required=False)
+    all_named = forms.BooleanField(required=False)
+    by_process = forms.BooleanField(required=False)
+    also_pids = forms.CharField(required=False, max_length=500, validators=[plain])
+
     age_bands = forms.CharField(required=False, max_length=60)
     older_than = forms.CharField(required=False, max_length=20)
     min_size = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of bytes."})
@@ -97,6 +104,7 @@ class NewRunForm(AboutForm):
             error_messages=self.fields["collector"].error_messages,
         )
         self.found_process: Mapping[str, Any] = {}
+        self.found_processes: list[Mapping[str, Any]] = []
 
     def clean_process(self) -> str:
         key = str(self.cleaned_data["process"])
@@ -124,13 +132,25 @@ class NewRunForm(AboutForm):
             self._clean_times(data)
         if "collector" in data:
             self._clean_options(data)
+        if self.found_process:
+            self._clean_targets(data)
         return data
+
+    def _clean_targets(self, data: dict[str, Any]) -> None:
+        chosen = [self.found_process]
+        if data.get("all_named"):
+            chosen = same_command(self.host, self.found_process)
+        try:
+            self.found_processes = with_pids(self.host, chosen, data.get("also_pids", ""))
+        except BadTarget as error:
+            self.add_error("also_pids", str(error))
 
     def _clean_options(self, data: dict[str, Any]) -> None:
         """Those that were filled in, as the run spec has them."""
         data["options"] = {name: data[name] for name in RUN_OPTIONS if data.get(name) not in USUAL}
         if data["collector"] == COLLECTOR:
             data["options"].setdefault(MODE, DEFAULT_MODE)  # a spec without one is exact
+        data["options"] |= {name: 1 for name in TARGET_OPTIONS if data.get(name)}
         try:
             check_run_options(data["collector"], data["options"])
         except BadOption as error:
@@ -139,7 +159,7 @@ class NewRunForm(AboutForm):
     @property
     def has_options(self) -> bool:
         """Whether more than the usual is asked for, or wrong: that must not be hidden."""
-        return any(self[name].value() not in USUAL or self[name].errors for name in RUN_OPTIONS)
+        return any(self[name].value() not in USUAL or self[name].errors for name in SHOWN_OPTIONS)
 
     def _clean_times(self, data: dict[str, Any]) -> None:
         duration_s = self._duration_s(data)

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from tracer import prices, protocol
 from webapp.hosts.models import Host
+from webapp.runs.targets import target_words
 from webapp.teams.models import ApiToken, Project, User, Viewer
 
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"  # no letters that are read as others
@@ -149,6 +150,10 @@ class Run(models.Model):
     def pid(self) -> int | None:
         pid: int | None = self.spec.get("pid")
         return pid
+
+    @property
+    def target_words(self) -> str:
+        return target_words(self.spec)
 
     @property
     def duration_s(self) -> float:

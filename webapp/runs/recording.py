@@ -12,18 +12,20 @@ from django.views.decorators.cache import never_cache
 
 from tracer import protocol
 from tracer.limit_options import MAP_SIZES, map_bytes
+from tracer.selector import Selector
 from webapp.hosts.abilities import key_of, processes_of
 from webapp.hosts.models import Host
 from webapp.runs import states
 from webapp.runs.forms import (
     DEFAULT_DURATION,
     DURATIONS,
-    RUN_OPTIONS,
     SHORTEST_INTERVAL_S,
+    SHOWN_OPTIONS,
     NewRunForm,
     default_interval_s,
 )
 from webapp.runs.models import Estimate, Run
+from webapp.runs.targets import target_of
 from webapp.teams.access import person, project_or_404, require
 from webapp.teams.models import Project, Role
 
@@ -68,7 +70,7 @@ def _form(request: HttpRequest, host: Host | None, old: Run | None) -> NewRunFor
 
 
 FROM_LINK = (
-    "process", "collector", "duration", "own_duration", "snapshot_every", "service", "deploy", "labels", *RUN_OPTIONS,
+    "process", "collector", "duration", "own_duration", "snapshot_every", "service", "deploy", "labels", *SHOWN_OPTIONS,
 )  # fmt: skip
 
 
@@ -98,8 +100,16 @@ def _as_before(old: Run, host: Host) -> dict[str, Any]:
         "service": old.service,
         "deploy": old.deploy,
         "labels": ", ".join(f"{key}={text}" for key, text in old.labels.items()),
-        **{name: value for name, value in old.spec.get("options", {}).items() if name in RUN_OPTIONS},
+        **{name: value for name, value in old.spec.get("options", {}).items() if name in SHOWN_OPTIONS},
+        "also_pids": _also_pids(old, host),
     }
+
+
+def _also_pids(old: Run, host: Host) -> str:
+    """Those beside the first that still run."""
+    starts = Selector.parse(old.spec["target"]).pids if old.spec.get("target") else {}
+    running = {(row["pid"], row.get("start_time", 0)) for row in host.processes}
+    return ", ".join(str(pid) for pid, start in starts.items() if pid != old.pid and (pid, start) in running)
 
 
 def _record(project: Project, request: HttpRequest, host: Host, form: NewRunForm) -> str:
@@ -109,6 +119,7 @@ def _record(project: Project, request: HttpRequest, host: Host, form: NewRunForm
         person(request),
         host=host,
         process=form.found_process,
+        target=target_of(form.found_processes),
         collector=data["collector"],
         duration_s=data["duration_s"],
         snapshot_every_s=data["snapshot_every_s"],

@@ -39,6 +39,7 @@ def request_run(
     *,
     host: Host,
     process: Mapping[str, Any],
+    target: str = "",
     collector: str,
     duration_s: float,
     snapshot_every_s: float = 0.0,
@@ -48,6 +49,8 @@ def request_run(
     options: Mapping[str, int | str] | None = None,
 ) -> Run:
     """Queue a recording and nudge its host. `process` has `pid`, `start_time`, `command` as in Host.processes.
+
+    With a `target`, the text of a Selector, it is the first of several.
 
     ValueError says in words what is wrong: the host is another team's, or the recording passes a limit.
     """
@@ -60,7 +63,7 @@ def request_run(
     )  # fmt: skip
     spec = protocol.RunSpec(
         run=run.run_id, collector=collector, pid=int(process["pid"]), start_time=int(process.get("start_time", 0)),
-        duration_s=duration_s, snapshot_every_s=snapshot_every_s, options=dict(options or {}),
+        target=target, duration_s=duration_s, snapshot_every_s=snapshot_every_s, options=dict(options or {}),
     )  # fmt: skip
     run.spec = protocol.RunSpec.from_dict(spec.to_dict()).to_dict()
     run.expected_snapshots = _expected_snapshots(spec)

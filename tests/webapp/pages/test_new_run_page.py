@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -55,6 +56,40 @@ def test_options_that_are_filled_in_are_those_of_the_run(
     assert Run.objects.get().spec["options"] == {
         "age_bands": "30s,5m", "older_than": "30s", "min_size": 64, "mode": "auto",
     }  # fmt: skip
+
+
+def test_children_and_further_processes_are_those_of_the_run(
+    story: Any, live_host: Host, as_user: Callable[[User], Client]
+) -> None:
+    twin = next(row for row in live_host.processes if row["pid"] == 4711) | {"pid": 4800, "start_time": 5}
+    other = {"pid": 4900, "start_time": 6, "command": "other"}
+    Host.objects.filter(pk=live_host.pk).update(processes=[*live_host.processes, twin, other])
+
+    as_user(story.bob).post(
+        NEW_RUN, filled_in(live_host, all_named="1", also_pids="4900", follow_children="1", by_process="1")
+    )
+
+    run = Run.objects.get()
+    assert run.spec["target"] == "pids:4711@1234,4800@5,4900@6"
+    assert run.spec["options"] == {"follow_children": 1, "by_process": 1}
+    assert run.target_words == "4711, 4800, 4900 and their children"
+
+
+@pytest.mark.parametrize(
+    ("pids", "reason"),
+    [
+        ("4799", "Process 4799 does not run on"),
+        ("4711; 880", "'4711; 880' is no process number. Separate pids by commas."),
+    ],
+)
+def test_a_further_pid_that_does_not_run_is_refused(
+    story: Any, live_host: Host, as_user: Callable[[User], Client], pids: str, reason: str
+) -> None:
+    response = as_user(story.bob).post(NEW_RUN, filled_in(live_host, also_pids=pids))
+
+    assert response.status_code == 422
+    assert reason in html.unescape(response.content.decode())
+    assert not Run.objects.exists()
 
 
 def test_a_way_to_find_stacks_that_was_chosen_is_that_of_the_run(
@@ -343,6 +378,14 @@ def test_record_again_keeps_the_options(repeated: Callable[..., Any]) -> None:
     assert chosen[-2:] == ["fp", "1"]
     filled = [page.one("input", name=name).attributes["value"] for name in ("older_than", "max_size", "min_size")]
     assert filled == ["30s", "512", ""]
+
+
+def test_record_again_keeps_the_processes_that_still_run(repeated: Callable[..., Any]) -> None:
+    page = repeated(target="pids:4711@1234,880@2,4999@1", options={"follow_children": 1})
+
+    assert page.one("input", name="also_pids").attributes["value"] == "880"
+    assert "checked" in page.one("input", name="follow_children").attributes
+    assert "checked" not in page.one("input", name="by_process").attributes
 
 
 def test_record_again_keeps_a_length_of_its_own(repeated: Callable[..., Any]) -> None:
