@@ -165,6 +165,7 @@ def _defines(
         "MAX_CALLS": option(spec, "max_calls"),
         "UNWINDS": int(choice.is_dwarf),
         **_sampling(ModeOptions.of(spec.options), probed),
+        "LINKS_SESSIONS": int(_may_link_sessions(spec)),
         **(unwound_stacks.defines(spec) if choice.is_dwarf else {}),
     }
 
