@@ -209,6 +209,7 @@ LOSS_CAUSES: Mapping[str, str] = {
     "ring_buffer_full": "the ring buffer was full",
     "failed_stack": "the kernel could not read the stack",
     "call_map_full": "more threads were inside a call than the map of calls holds",
+    "missed": "the kernel was busy with another program on that processor",
 }
 
 

@@ -71,7 +71,7 @@ class MallocCollector:
         return self._stacks.poll(timeout_ms)
 
     def counters(self) -> dict[str, int]:
-        return self._program.counters()
+        return {**self._program.counters(), "missed": self._program.misses()}
 
     def values(self) -> Iterator[tuple[CapturedStack, tuple[int, ...]]]:
         for key, values in self._mode.values(self._program):
