@@ -9,6 +9,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from tracer import protocol
+from tracer.allocator_options import ALLOCATOR_OPTIONS, MAX_OPTION_LENGTH
 from tracer.block_options import BLOCK_OPTIONS, COLLECTOR, BadOption
 from tracer.mode_options import DEFAULT_MODE, MODE, MODE_OPTIONS, MODES
 from tracer.protocol import check_run_options
@@ -22,15 +23,10 @@ DURATIONS = [("10", "10 s"), ("60", "1 min"), ("600", "10 min"), ("own", "own")]
 DEFAULT_DURATION = "60"
 SNAPSHOTS_BY_DEFAULT = 10  # enough to see a slope, and a tenth of the run lost at worst
 SHORTEST_INTERVAL_S = 1.0
+# Those that the form has fields for.
 RUN_OPTIONS = (
-    *BLOCK_OPTIONS,
-    *MODE_OPTIONS,
-    UNWIND,
-    "lines",
-    "budget",
-    "max_stacks",
-    "max_blocks",
-)  # that the form has fields for
+    *BLOCK_OPTIONS, *MODE_OPTIONS, *ALLOCATOR_OPTIONS, UNWIND, "lines", "budget", "max_stacks", "max_blocks",
+)  # fmt: skip
 SHOWN_OPTIONS = (*RUN_OPTIONS, *TARGET_FIELDS)
 LINES = [("", "The function"), ("1", "The function, with file and line where known")]
 USUAL = ("", None, False, AUTO)  # what an option has that nobody chose
@@ -94,6 +90,10 @@ class NewRunForm(AboutForm):
     budget = forms.CharField(required=False, max_length=20)
     max_stacks = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of stacks."})
     max_blocks = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of blocks."})
+
+    alloc = forms.CharField(required=False, max_length=MAX_OPTION_LENGTH)
+    free = forms.CharField(required=False, max_length=MAX_OPTION_LENGTH)
+    addr = forms.CharField(required=False, max_length=MAX_OPTION_LENGTH)
 
     def __init__(self, *args: Any, host: Host, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
