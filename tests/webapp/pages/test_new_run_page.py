@@ -72,7 +72,7 @@ def test_children_and_further_processes_are_those_of_the_run(
 
     run = Run.objects.get()
     assert run.spec["target"] == "pids:4711@1234,4800@5,4900@6"
-    assert run.spec["options"] == {"follow_children": 1, "by_process": 1}
+    assert run.spec["options"] == {"follow_children": 1, "by_process": 1, "mode": "auto"}
     assert run.target_words == "4711, 4800, 4900 and their children"
 
 
@@ -126,7 +126,10 @@ def test_lines_are_recorded_when_they_were_asked_for(
     for lines in ("1", ""):
         as_user(story.bob).post(NEW_RUN, filled_in(live_host, lines=lines))
 
-    assert [run.spec["options"] for run in Run.objects.order_by("pk")] == [{"lines": 1}, {}]
+    assert [run.spec["options"] for run in Run.objects.order_by("pk")] == [
+        {"lines": 1, "mode": "auto"},
+        {"mode": "auto"},
+    ]
 
 
 def test_a_recording_has_the_limits_that_were_filled_in(
