@@ -1,0 +1,73 @@
+"""Real files of other tools and what they must come to; their licences keep them out of the repository."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tracer import protocol
+from tracer.profile.formats import read_profile
+from tracer.profile.model import Profile
+
+CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
+
+
+def counted(folder: str) -> list[Any]:
+    """Files of a folder with the counts that were made apart; none where the corpus does not lie beside us."""
+    found = sorted((CORPUS / folder).glob("*.totals.json"))
+    return [
+        pytest.param(path, json.loads(path.read_text()), id=path.name.removesuffix(".totals.json")) for path in found
+    ]
+
+
+def read(totals: Path) -> Profile:
+    with totals.with_name(totals.name.removesuffix(".totals.json")).open("rb") as stream:
+        return read_profile(stream, resolve=protocol.value_type_named)
+
+
+def totals_of(profile: Profile) -> dict[str, float]:
+    return {known.name: profile.total(column) for column, known in enumerate(profile.value_types)}
+
+
+@pytest.mark.parametrize(("path", "want"), counted("stackcount"))
+def test_stackcount_calls_are_all_there(path: Path, want: Mapping[str, Any]) -> None:
+    profile = read(path)
+
+    assert profile.total() == want["total"]
+    if "by_comm" in want:
+        roots = {stack[0]: 0 for stack, _ in profile.rows() if want["by_comm"]}
+        for stack, values in profile.rows():
+            if stack[0] in roots:
+                roots[stack[0]] += int(values[0])
+        assert roots == want["by_comm"]
+
+
+@pytest.mark.parametrize(("path", "want"), [row for row in counted("memleak-bcc") if row.values[1]["reports"]])
+def test_memleak_shows_its_last_report(path: Path, want: Mapping[str, Any]) -> None:
+    profile, last = read(path), want["reports"][-1]
+
+    assert totals_of(profile) == {"outstanding_bytes": last["bytes"], "outstanding_objects": last["allocations"]}
+
+
+@pytest.mark.parametrize(("path", "want"), [row for row in counted("bpftrace") if row.values[1]["maps"]])
+def test_each_map_of_bpftrace_is_a_value_type_of_its_own(path: Path, want: Mapping[str, Any]) -> None:
+    profile = read(path)
+
+    sums = {(name.removeprefix("@") or "value"): known["sum"] for name, known in want["maps"].items()}
+    assert totals_of(profile) == {name: total for name, total in sums.items() if total}
+
+
+HEAPS = [row for row in [*counted("jemalloc"), *counted("gperftools")] if "unsampled" in row.values[1]]
+
+
+@pytest.mark.parametrize(("path", "want"), HEAPS)
+def test_sampled_heaps_come_to_what_was_computed_apart(path: Path, want: Mapping[str, Any]) -> None:
+    profile = read(path)
+
+    wanted = {name.replace("space", "bytes"): total for name, total in want["unsampled"].items()}
+    for name, total in totals_of(profile).items():
+        assert total == pytest.approx(wanted[name], abs=0.06)
