@@ -167,6 +167,7 @@ LOSS_CAUSES: Mapping[str, str] = {
     "allocation_map_full": "the allocation map was full",
     "ring_buffer_full": "the ring buffer was full",
     "failed_stack": "the kernel could not read the stack",
+    "perf_lost": "perf could not keep up with them",
     "call_map_full": "more threads were inside a call than the map of calls holds",
 }
 
