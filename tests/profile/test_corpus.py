@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tracer import protocol
+from tracer.profile.errors import EmptyProfile
 from tracer.profile.formats import read_profile
 from tracer.profile.model import Profile
 
@@ -71,3 +72,24 @@ def test_sampled_heaps_come_to_what_was_computed_apart(path: Path, want: Mapping
     wanted = {name.replace("space", "bytes"): total for name, total in want["unsampled"].items()}
     for name, total in totals_of(profile).items():
         assert total == pytest.approx(wanted[name], abs=0.06)
+
+
+@pytest.mark.parametrize(("path", "want"), [row for row in counted("massif") if row.values[1]["peak_root_bytes"]])
+def test_massif_shows_its_peak(path: Path, want: Mapping[str, Any]) -> None:
+    profile = read(path)
+
+    assert profile.total() == want["peak_root_bytes"]
+    assert profile.capture["command"] == want["cmd"]
+
+
+@pytest.mark.parametrize(("path", "want"), [row for row in counted("massif") if not row.values[1]["tree_nodes"]])
+def test_massif_without_a_tree_is_refused(path: Path, want: Mapping[str, Any]) -> None:
+    with pytest.raises(EmptyProfile, match=f"none of massif's snapshots, {want['snapshots']} in all, has a tree"):
+        read(path)
+
+
+@pytest.mark.parametrize(("path", "want"), counted("heaptrack"))
+def test_heaptrack_is_replayed_to_the_same_costs(path: Path, want: Mapping[str, Any]) -> None:
+    names = ("allocations", "temporary", "peak_bytes", "leaked_bytes")
+
+    assert totals_of(read(path)) == {name: want[name] for name in names}

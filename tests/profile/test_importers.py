@@ -76,3 +76,34 @@ def test_a_damaged_file_is_read_or_refused_but_never_a_crash(path: Path, data: s
 def test_relatives_of_the_heap_text_are_refused_by_name(first: str) -> None:
     with pytest.raises(MalformedProfile, match="of this family only profiles of the heap are read"):
         read(f"{first}\n  1: 2 @ 0x1\n".encode())
+
+
+MASSIF = b"desc: (none)\ncmd: ./a\ntime_unit: i\nsnapshot=0\ntime=0\nheap_tree=peak\n"
+
+
+@pytest.mark.parametrize(
+    ("tree", "words"),
+    [
+        (b"n2: 5 (heap)\n n0: 5 0x1: main (m.c:1)\n", "the end of the file: the tree of snapshot 0 has fewer nodes"),
+        (b"n1: 5 (heap)\n n0: 5 0x1: main (m.c:1)\n n0: 5 0x1: g (m.c:2)\n", "line 9: a node that is nobody's child"),
+        (b"n3: 5 (heap)\nsnapshot=1\n", "line 8: the tree of snapshot 0 has fewer nodes"),
+    ],
+)
+def test_a_wrong_count_of_children_is_refused_with_its_line(tree: bytes, words: str) -> None:
+    with pytest.raises(MalformedProfile, match=words):
+        read(MASSIF + tree)
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (b"x 3 /a\n", "line 2: a raw recording"),
+        (b"i 1 5 1\n", "an instruction names string 1, there are 0"),
+        (b"i 1 0\nt 7 0\n", "trace 1 names an instruction or a trace before it was told"),
+        (b"i 1 0\nt 1 9\n", "trace 1 names an instruction or a trace before it was told"),
+        (b"a 10 3\n", "names trace 3, there are 0"),
+    ],
+)
+def test_a_heaptrack_file_that_names_what_it_has_not_told_is_refused(lines: bytes, words: str) -> None:
+    with pytest.raises(MalformedProfile, match=words):
+        read(b"v 10400 3\n" + lines)

@@ -6,13 +6,24 @@ from typing import BinaryIO
 
 from tracer.profile.errors import EmptyProfile, UnrecognizedFormat
 from tracer.profile.folded import Resolve
-from tracer.profile.formats import bpftrace, dtrace, folded, gperftools, jemalloc, memleak, perf_script, stackcount
+from tracer.profile.formats import (
+    bpftrace,
+    dtrace,
+    folded,
+    gperftools,
+    heaptrack,
+    jemalloc,
+    massif,
+    memleak,
+    perf_script,
+    stackcount,
+)
 from tracer.profile.formats.reading import Importer, Reading
 from tracer.profile.formats.unpack import head_of, unpack
 from tracer.profile.model import Limits, Profile
 
 _IMPORTERS: tuple[Importer, ...] = (
-    jemalloc, gperftools, memleak, bpftrace, perf_script, stackcount, dtrace, folded,
+    jemalloc, gperftools, massif, heaptrack, memleak, bpftrace, perf_script, stackcount, dtrace, folded,
 )  # fmt: skip
 FORMATS = {importer.NAME: importer for importer in _IMPORTERS}
 """By name, in the order in which they are asked; folded text is last, since any text could be it."""
