@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -93,3 +95,20 @@ def test_heaptrack_is_replayed_to_the_same_costs(path: Path, want: Mapping[str, 
     names = ("allocations", "temporary", "peak_bytes", "leaked_bytes")
 
     assert totals_of(read(path)) == {name: want[name] for name in names}
+
+
+PPROF = sorted((CORPUS / "pprof").glob("*.expected.json"))
+
+
+@pytest.mark.parametrize("path", PPROF, ids=lambda path: path.name[:-14])
+def test_each_sample_type_of_pprof_has_its_sum_and_the_default_is_first(path: Path) -> None:
+    want = json.loads(path.read_text())
+    source = path.with_name(path.name.removesuffix(".expected.json"))
+    raw = (
+        source.read_bytes() if source.exists() else gzip.decompress(source.with_name(f"{source.name}.gz").read_bytes())
+    )
+    profile = read_profile(io.BytesIO(raw), resolve=protocol.value_type_named)
+
+    names = [text.partition("/")[0].lower() for text in want["sample_types"]]
+    assert totals_of(profile) == dict(zip(names, want["totals"], strict=True))
+    assert profile.value_types[0].name == names[want["default_index_rule"]]

@@ -107,3 +107,29 @@ def test_a_wrong_count_of_children_is_refused_with_its_line(tree: bytes, words: 
 def test_a_heaptrack_file_that_names_what_it_has_not_told_is_refused(lines: bytes, words: str) -> None:
     with pytest.raises(MalformedProfile, match=words):
         read(b"v 10400 3\n" + lines)
+
+
+def _field(number: int, value: bytes) -> bytes:
+    return bytes([number << 3 | 2, len(value)]) + value
+
+
+TYPES = _field(6, b"") + _field(6, b"samples") + _field(1, b"\x08\x01")  # strings and one sample type
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (_field(2, b"\x0a\x01\x07\x12\x01\x05"), "a sample names location 7, which there is not"),
+        (_field(2, b"\x12\x02\x05\x06"), "the samples, 1, have 2 values, expected 1 each"),
+        (_field(2, b"\x0a\x01\x07\x12\x01\x05") + _field(4, b"\x08\x07\x22\x02\x08\x09"), "names function 9, which"),
+        (_field(1, b"\x08\x63"), "a name is string 99, there are 2"),
+        (_field(2, b"\x0a\x05\x07"), "a message ends inside of a field"),
+        (_field(2, b"\x0a\x01\xff\x12\x01\x05"), "packed numbers end inside of one"),
+        (b"\x12\x7f\x00", "the file ends inside of the field that begins at byte 15"),
+        (b"\x48" + b"\xff" * 11, "a number has more than 10 bytes"),
+        (_field(4, b"\x0b"), "field 1 has wire type 3, which there is not"),
+    ],
+)
+def test_a_broken_pprof_profile_is_refused_with_what_is_wrong(body: bytes, words: str) -> None:
+    with pytest.raises(MalformedProfile, match=words):
+        read(TYPES + body)

@@ -16,6 +16,7 @@ from tracer.profile.formats import (
     massif,
     memleak,
     perf_script,
+    pprof,
     stackcount,
 )
 from tracer.profile.formats.reading import Importer, Reading
@@ -23,7 +24,7 @@ from tracer.profile.formats.unpack import head_of, unpack
 from tracer.profile.model import Limits, Profile
 
 _IMPORTERS: tuple[Importer, ...] = (
-    jemalloc, gperftools, massif, heaptrack, memleak, bpftrace, perf_script, stackcount, dtrace, folded,
+    pprof, jemalloc, gperftools, massif, heaptrack, memleak, bpftrace, perf_script, stackcount, dtrace, folded,
 )  # fmt: skip
 FORMATS = {importer.NAME: importer for importer in _IMPORTERS}
 """By name, in the order in which they are asked; folded text is last, since any text could be it."""
