@@ -70,6 +70,7 @@ test-setup: setup
 	command -v musl-gcc >/dev/null || missing+=" musl-tools"; \
 	command -v rustc >/dev/null || missing+=" rustc"; \
 	command -v curl >/dev/null || missing+=" curl"; \
+	command -v perf >/dev/null || missing+=" linux-perf"; \
 	command -v chromium >/dev/null || missing+=" chromium fonts-dejavu-core"; \
 	node -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)' 2>/dev/null || missing+=" nodejs"; \
 	command -v redis-server >/dev/null || missing+=" redis-server"; \

@@ -11,6 +11,7 @@ from tracer.block_options import COLLECTOR as BLOCK_COLLECTOR
 from tracer.block_options import OLDEST_BAND, BlockOptions, age_of, age_words, check_block_options
 from tracer.limit_options import check_limits
 from tracer.mode_options import ModeOptions, check_mode
+from tracer.perf_options import check_perf_options, is_by_perf
 from tracer.profile.model import ValueType
 from tracer.selector import Selector
 from tracer.unwind_option import check_unwind
@@ -47,6 +48,11 @@ _CALL_VALUE_TYPES = (
     ValueType("calls", "calls", "flow", "Allocator calls while tracing"),
 )
 """Of malloc in mode calls."""
+_BY_PERF: Mapping[str, tuple[ValueType, ...]] = {
+    **_VALUE_TYPES,
+    "malloc": _CALL_VALUE_TYPES,
+    "mmap": tuple(known for known in _VALUE_TYPES["mmap"] if known.kind == "flow"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +123,8 @@ def value_type_named(name: str, collector: str | None = None) -> ValueType:
 def value_types_of(collector: str, options: Mapping[str, int | str]) -> tuple[ValueType, ...]:
     """What a recording with these options counts; BadOption says which of them can't be."""
     own = COLLECTORS[collector].value_types
+    if is_by_perf(options):
+        return _BY_PERF[collector]
     if collector != BLOCK_COLLECTOR:
         return own
     mode = ModeOptions.of(options)
@@ -197,6 +205,7 @@ CAPTURE_KEYS = (
     "unknown_frees",  # of blocks from before the recording, or given back by the C library itself
     "grade",  # "A", "B", "C", "D", or "" where the losses are not told: profile/grade.py
     "overhead",  # {"share", "peak_share", "own_share", "budget": of one core, "trap_ns": {kind: ns}, "is_measured"}
+    "source",  # perf; without it, our own programs in the kernel
     "unwind",  # how malloc's stacks were found: fp or dwarf
     "unwind_reason",  # a sentence: why, if that was chosen for the user
     "notes",  # [sentence]
@@ -210,7 +219,9 @@ LOSS_CAUSES: Mapping[str, str] = {
     "allocation_map_full": "the allocation map was full",
     "ring_buffer_full": "the ring buffer was full",
     "failed_stack": "the kernel could not read the stack",
+    "perf_lost": "perf could not keep up with them",
     "call_map_full": "more threads were inside a call than the map of calls holds",
+    "missed": "the kernel was busy with another program on that processor",
 }
 
 
@@ -268,6 +279,9 @@ class RunSpec:
 
 def check_run_options(collector: str, options: Mapping[str, int | str]) -> None:
     """BadOption for a value that can't be, and for an option that this collector does not have."""
+    check_perf_options(collector, options)
+    if is_by_perf(options):
+        return
     check_block_options(collector, options)
     check_allocator_options(collector, options)
     check_limits(collector, options)

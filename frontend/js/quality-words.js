@@ -8,7 +8,9 @@ const CAUSES = {
   allocation_map_full: "the allocation map was full",
   ring_buffer_full: "the ring buffer was full",
   failed_stack: "the kernel could not read the stack",
+  perf_lost: "perf could not keep up with them",
   call_map_full: "more threads were inside a call than the map of calls holds",
+  missed: "the kernel was busy with another program on that processor",
 };
 
 /** Losses by cause as {count, causes: [[count, words]]}, largest first. */

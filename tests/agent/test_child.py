@@ -80,8 +80,9 @@ def test_it_tells_of_probes_progress_snapshots_and_end(start: Any, target: Any, 
 
 
 @pytest.mark.ebpf
-def test_sigterm_takes_the_last_snapshot(start: Any, target: Any, folder: RunFolder) -> None:
-    child = start(pid=target.pid, duration_s=60.0)
+@pytest.mark.parametrize("options", [{}, {"source": "perf"}])
+def test_sigterm_takes_the_last_snapshot(start: Any, target: Any, folder: RunFolder, options: dict[str, str]) -> None:
+    child = start(pid=target.pid, duration_s=60.0, options=options)
     output_of(child).readline()
     assert folder.is_being_written
 
@@ -92,8 +93,9 @@ def test_sigterm_takes_the_last_snapshot(start: Any, target: Any, folder: RunFol
 
 
 @pytest.mark.ebpf
-def test_sigusr1_takes_none(start: Any, target: Any, folder: RunFolder) -> None:
-    child = start(pid=target.pid, duration_s=60.0)
+@pytest.mark.parametrize("options", [{}, {"source": "perf"}])
+def test_sigusr1_takes_none(start: Any, target: Any, folder: RunFolder, options: dict[str, str]) -> None:
+    child = start(pid=target.pid, duration_s=60.0, options=options)
     output_of(child).readline()
 
     child.send_signal(signal.SIGUSR1)

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from tracer.collectors.ability import abilities
-from tracer.collectors.check import failure
-from tracer.collectors.host_checks import capabilities_of, host_checks, lockdown_of, needs_of, stack_depth_of
+from tracer.collectors.ability import abilities, abilities_by_perf
+from tracer.collectors.check import failure, warning
+from tracer.collectors.host_checks import (
+    capabilities_of,
+    host_checks,
+    lockdown_of,
+    needs_by_perf,
+    needs_of,
+    stack_depth_of,
+)
 from tracer.protocol import COLLECTORS
 
 STATUS = "Name:\tmemflame\nCapInh:\t0000000000000000\nCapPrm:\t{0}\nCapEff:\t{0}\nCapBnd:\t000001ffffffffff\n"
@@ -57,3 +64,17 @@ def test_a_collector_is_unable_for_the_reason_of_its_first_failure(monkeypatch):
     monkeypatch.setattr("tracer.collectors.ability.needs_of", lambda name: broken if name in ("brk", "mmap") else [])
 
     assert abilities() == {"malloc": "", "brk": "no tracefs", "mmap": "no tracefs", "page_faults": ""}
+
+
+def test_by_perf_a_collector_needs_neither_bcc_nor_type_information():
+    needs = {check.name for collector in COLLECTORS for check in needs_by_perf(collector)}
+
+    assert "perf" in needs
+    assert not needs & {"bcc", "loading", "type information", "lockdown"}
+
+
+def test_a_missing_perf_stops_only_who_asks_for_it(monkeypatch):
+    missing = [warning("perf", "perf is missing", "apt-get install linux-perf")]
+    monkeypatch.setattr("tracer.collectors.ability.needs_by_perf", lambda name: missing)
+
+    assert abilities_by_perf() == dict.fromkeys(COLLECTORS, "perf is missing")

@@ -30,7 +30,7 @@ def test_each_check_is_a_line_and_what_mends_it_stands_below():
 def test_the_report_has_the_host_and_the_process():
     report = json.loads(doctor("--json", "--pid", str(os.getpid())).stdout)
 
-    assert set(report) == {"collectors", "host", "process", "versions"}
+    assert set(report) == {"collectors", "perf", "host", "process", "versions"}
     assert {check["name"] for check in report["host"]} >= {"kernel", "bcc", "tracefs", "stack depth"}
     assert report["process"][0]["text"].endswith(f"pid {os.getpid()}")
 

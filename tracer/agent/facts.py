@@ -31,7 +31,7 @@ def ask_facts() -> dict[str, Any]:
     except (subprocess.SubprocessError, ValueError) as error:
         logger.error("this host could not be asked what it can record: %s", error)
         why_not = dict.fromkeys(COLLECTORS, "the agent could not find out, see its log")
-        return {**_system(), "collectors": why_not, "checks": []}
+        return {**_system(), "collectors": why_not, "perf": why_not, "checks": []}
     return facts
 
 
@@ -47,11 +47,11 @@ def _distribution() -> str:
 
 
 def _print_facts() -> None:
-    from tracer.collectors.ability import abilities
+    from tracer.collectors.ability import abilities, abilities_by_perf
     from tracer.collectors.host_checks import host_checks
 
     checks = [asdict(check) for check in host_checks()]
-    print(json.dumps({**_system(), "collectors": abilities(), "checks": checks}))
+    print(json.dumps({**_system(), "collectors": abilities(), "perf": abilities_by_perf(), "checks": checks}))
 
 
 if __name__ == "__main__":

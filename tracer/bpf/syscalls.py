@@ -19,7 +19,7 @@ _PROG_TYPE_KPROBE = 2
 _ATTACH_PERF_EVENT = 41
 ATTACH_UPROBE_MULTI, ATTACH_UPROBE_SESSION = 48, 57
 _PERF_ATTR_BYTES = 112  # PERF_ATTR_SIZE_VER5
-_PERF_TYPE_SOFTWARE = 1
+_PERF_TYPE_SOFTWARE, _PERF_TYPE_TRACEPOINT = 1, 2
 _PERF_SET_BPF, _PERF_ENABLE = 0x40042408, 0x2400
 _CLOSE_ON_EXEC = 8  # PERF_FLAG_FD_CLOEXEC
 _RETURN_FLAG = 1
@@ -144,6 +144,11 @@ def open_software_event(config: int, *, cpu: int) -> int:
     return _perf_event(_PERF_TYPE_SOFTWARE, config, 0, 0, pid=-1, cpu=cpu, period=1)
 
 
+def open_tracepoint(number: int, *, pid: int) -> int:
+    """Counts a tracepoint in a thread, 0 being this one; read(2) gives the count."""
+    return _perf_event(_PERF_TYPE_TRACEPOINT, number, 0, 0, pid=pid, cpu=-1)
+
+
 def _perf_event(kind: int, config: int, config1: int, config2: int, *, pid: int, cpu: int, period: int = 0) -> int:
     layout = "=IIQQQQQIIQQ"
     head = struct.pack(layout, kind, _PERF_ATTR_BYTES, config, period, 0, 0, 0, 0, 0, config1, config2)
@@ -179,6 +184,13 @@ def program_runs(program_fd: int) -> tuple[int, int]:
     _bpf(_OBJECT_INFO, _attributes("=IIQ", program_fd, len(information), ctypes.addressof(information)))
     run_ns, runs = struct.unpack_from("=QQ", information, _RUNS_AT)
     return runs, run_ns
+
+
+def program_misses(program_fd: int) -> int:
+    """How often the kernel let a program's event pass, as another one ran or a map was written on that processor."""
+    information = ctypes.create_string_buffer(_RUNS_AT + 24)
+    _bpf(_OBJECT_INFO, _attributes("=IIQ", program_fd, len(information), ctypes.addressof(information)))
+    return int(struct.unpack_from("=Q", information, _RUNS_AT + 16)[0])
 
 
 # --- what is loaded ---------------------------------------------------------------------------------------------------

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from tracer.collectors.host_checks import needs_of
+from tracer.collectors.check import Check
+from tracer.collectors.host_checks import needs_by_perf, needs_of
 from tracer.protocol import COLLECTORS
 
 
 def abilities() -> dict[str, str]:
     """Collector to an empty string, or to a sentence that says why it can't run here."""
-    return {name: _first_obstacle(name) for name in COLLECTORS}
+    return {name: _first_obstacle(needs_of(name)) for name in COLLECTORS}
 
 
-def _first_obstacle(collector: str) -> str:
-    return next((check.text for check in needs_of(collector) if check.state == "failure"), "")
+def abilities_by_perf() -> dict[str, str]:
+    """The same with perf as the source, which needs neither bcc nor type information."""
+    return {name: _first_obstacle(needs_by_perf(name)) for name in COLLECTORS}
+
+
+def _first_obstacle(needs: list[Check]) -> str:
+    # That perf is missing is a warning on a host with bcc; who asks for perf is stopped by it.
+    return next((need.text for need in needs if need.state == "failure" or need.name == "perf" and need.mend), "")

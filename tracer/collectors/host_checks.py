@@ -7,7 +7,6 @@ import importlib.metadata
 import importlib.util
 import os
 import platform
-import shutil
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -18,6 +17,7 @@ from tracer.bpf.program import has_multi_links, kernel_version
 from tracer.bpf.tracefs import TRACEFS, has_tracefs
 from tracer.collectors.check import Check, failure, ok, warning
 from tracer.collectors.stacks import MAX_FRAMES
+from tracer.perf.recorder import perf_obstacle
 
 LIBDW = "libdw.so.1"
 _OLDEST_KERNEL = (5, 15, 0)  # the first with probe cookies and with user registers in tracepoint programs
@@ -177,9 +177,10 @@ def unwinder() -> Check:
 
 
 def perf() -> Check:
-    if shutil.which("perf"):
+    obstacle = perf_obstacle()
+    if not obstacle:
         return ok("perf", "there")
-    return warning("perf", "perf is missing; only hosts without bcc need it.", "apt-get install linux-perf")
+    return warning("perf", f"{obstacle} Only hosts without bcc need it.", "apt-get install linux-perf")
 
 
 HOST_CHECKS: tuple[Callable[[], Check], ...] = (
@@ -197,6 +198,13 @@ _OWN_NEEDS: Mapping[str, tuple[str, ...]] = {
     "mmap": ("tracefs", "unwinder"),
     "page_faults": ("perf events", "unwinder"),
 }
+_EVERY_BY_PERF = ("machine", "user", "process numbers", "packages", "perf events", "perf")
+_OWN_NEEDS_BY_PERF: Mapping[str, tuple[str, ...]] = {
+    "malloc": ("tracefs", "uprobes"),
+    "brk": ("tracefs",),
+    "mmap": ("tracefs",),
+    "page_faults": (),
+}
 
 
 @cache
@@ -207,7 +215,15 @@ def host_checks() -> tuple[Check, ...]:
 
 def needs_of(collector: str) -> list[Check]:
     """Those of which none may fail."""
-    names = (*_EVERY_COLLECTOR, *_OWN_NEEDS[collector])
+    return _checks((*_EVERY_COLLECTOR, *_OWN_NEEDS[collector]))
+
+
+def needs_by_perf(collector: str) -> list[Check]:
+    """Those of which none may fail when perf is the source."""
+    return _checks((*_EVERY_BY_PERF, *_OWN_NEEDS_BY_PERF[collector]))
+
+
+def _checks(names: tuple[str, ...]) -> list[Check]:
     return [check for check in host_checks() if check.name in names]
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from tracer.allocator_options import ALLOCATOR_OPTIONS
 from tracer.block_options import BLOCK_OPTIONS, BadOption
 from tracer.collectors.errors import CollectorError
 from tracer.limit_options import LIMIT_OPTIONS, MAP_SIZES, Bounds, check_size
 from tracer.mode_options import MODE_OPTIONS
+from tracer.perf_options import SOURCE, is_by_perf
 from tracer.protocol import RunSpec, check_run_options
 from tracer.unwind_option import UNWIND
 
@@ -27,13 +30,18 @@ def option(spec: RunSpec, name: str) -> int:
 
 def check_options(spec: RunSpec) -> None:
     """Refuse what no collector knows: a misspelt size would be ignored in silence."""
-    for name, value in spec.options.items():
-        if name not in (*BLOCK_OPTIONS, *ALLOCATOR_OPTIONS, *LIMIT_OPTIONS, *MODE_OPTIONS, UNWIND):
-            checked(name, value)
     try:
+        if not is_by_perf(spec.options):
+            _check_own(spec.options)
         check_run_options(spec.collector, spec.options)
     except BadOption as error:
         raise CollectorError(str(error)) from None
+
+
+def _check_own(options: Mapping[str, int | str]) -> None:
+    for name, value in options.items():
+        if name not in (*BLOCK_OPTIONS, *ALLOCATOR_OPTIONS, *LIMIT_OPTIONS, *MODE_OPTIONS, UNWIND, SOURCE):
+            checked(name, value)
 
 
 def checked(name: str, value: object) -> int:

@@ -111,6 +111,9 @@ class Recording:
         profile.capture = capture | {"grade": grade(capture).grade}
         return profile
 
+    def last_snapshot(self) -> Profile:
+        return self.snapshot()
+
     def kernel_ids(self) -> KernelIds:
         """What the kernel holds for this recording; nothing is left of it after `close`."""
         return self._collector.kernel_ids()

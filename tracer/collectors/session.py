@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from tracer.collectors import Progress, Recording, start
+from tracer.collectors import PerfRecording, Progress, Recording, start
 from tracer.profile.model import Profile
 from tracer.protocol import PROGRESS_EVERY_S, RunSpec
 
@@ -39,7 +39,7 @@ def run_session(spec: RunSpec, listener: Listener, should_stop: Callable[[], boo
 
 
 class _Session:
-    def __init__(self, spec: RunSpec, listener: Listener, recording: Recording) -> None:
+    def __init__(self, spec: RunSpec, listener: Listener, recording: Recording | PerfRecording) -> None:
         self._spec, self._listener, self._recording = spec, listener, recording
         self._began = time.monotonic()
         self._snapshots = 0
@@ -80,7 +80,8 @@ class _Session:
     def _snapshot(self, *, is_last: bool) -> None:
         self._snapshots += 1
         elapsed_s = self._elapsed_s()
-        self._listener.on_snapshot(self._snapshots, elapsed_s, self._recording.snapshot(), is_last)
+        profile = self._recording.last_snapshot() if is_last else self._recording.snapshot()
+        self._listener.on_snapshot(self._snapshots, elapsed_s, profile, is_last)
 
     def _due_after(self, elapsed_s: float) -> float:
         every_s = self._spec.snapshot_every_s

@@ -56,7 +56,7 @@ def listing(profile: Profile, *, with_snapshot: bool = False) -> list[dict[str, 
             "unit": known.unit,
             "kind": known.kind,
             "total": profile.total(column),
-            "stacks": profile.stack_count,
+            "stacks": profile.stacks_with(column),
             "skipped_lines": profile.skipped_lines,
         }
         for column, known in enumerate(profile.value_types)

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from tracer import __version__
-from tracer.collectors.ability import abilities
+from tracer.collectors.ability import abilities, abilities_by_perf
 from tracer.collectors.check import Check
 from tracer.collectors.host_checks import host_checks
 from tracer.protocol import COLLECTORS
@@ -46,6 +46,7 @@ def _target_checks(pid: int) -> list[Check]:
 def _report(collectors: dict[str, str], target: Sequence[Check]) -> dict[str, Any]:
     return {
         "collectors": collectors,
+        "perf": abilities_by_perf(),
         "host": [asdict(check) for check in host_checks()],
         "process": [asdict(check) for check in target],
         "versions": {"memflame": __version__, "python": platform.python_version()},
@@ -54,11 +55,18 @@ def _report(collectors: dict[str, str], target: Sequence[Check]) -> dict[str, An
 
 def _text(collectors: dict[str, str], target: Sequence[Check]) -> str:
     width = max(map(len, COLLECTORS))
-    lines = [f"{name:{width}}  {why_not or 'ready'}" for name, why_not in collectors.items()]
+    by_perf = abilities_by_perf()
+    lines = [f"{name:{width}}  {_standing(why_not, by_perf[name])}" for name, why_not in collectors.items()]
     lines += ["", *_lines(host_checks())]
     if target:
         lines += ["", *_lines(target)]
     return "\n".join([*lines, "", f"memflame {__version__}, Python {platform.python_version()}"])
+
+
+def _standing(why_not: str, why_not_by_perf: str) -> str:
+    if not why_not:
+        return "ready"
+    return why_not if why_not_by_perf else f"by perf only (--source perf): {why_not}"
 
 
 def _lines(checks: Sequence[Check]) -> list[str]:

@@ -13,7 +13,7 @@ import typer
 
 from tracer.block_options import COLLECTOR, DEFAULT_AGE_BANDS, NO_AGE_BANDS, BadOption
 from tracer.collectors import CollectorError
-from tracer.collectors.ability import abilities
+from tracer.collectors.ability import abilities, abilities_by_perf
 from tracer.collectors.session import Listener, Outcome, run_session
 from tracer.commands import targets
 from tracer.commands.estimate import print_estimate
@@ -21,6 +21,7 @@ from tracer.commands.recording_view import view_of
 from tracer.commands.stopping import asked_to_stop
 from tracer.limit_options import BUDGET_OVER_S, DEFAULT_BUDGET_PERCENT, NO_BUDGET
 from tracer.mode_options import DEFAULT_MODE, DEFAULT_SAMPLE_BYTES, MODE, MODES, SAMPLE_BYTES
+from tracer.perf_options import SOURCE, SOURCES, is_by_perf
 from tracer.process.target import TargetError
 from tracer.profile.folded import write_folded
 from tracer.profile.model import Profile
@@ -120,6 +121,9 @@ def record(
             metavar="HOW", help=f"How malloc's stacks are found: {', '.join(UNWINDS)}; default: {AUTO}, which says why"
         ),
     ] = None,
+    source: Annotated[
+        str, typer.Option(help=f"Who counts, {' or '.join(SOURCES)}: perf follows no frees, and needs no bcc")
+    ] = SOURCES[0],
 ) -> None:
     """Record memory stacks of live processes.
 
@@ -135,15 +139,17 @@ def record(
         MODE: mode, SAMPLE_BYTES: sample_bytes, UNWIND: unwind,
     }  # fmt: skip
     options: dict[str, int | str] = {name: value for name, value in asked.items() if value is not None}
-    if collector == COLLECTOR:
-        options.setdefault(MODE, DEFAULT_MODE)
-    options |= {"budget": budget, "max_stacks": max_stacks, "max_blocks": max_blocks}
-    options |= {"max_calls": max_calls, "ring_pages": ring_pages, "lines": int(lines)}
-    options |= {"follow_children": int(follow_children), "by_process": int(by_process)}
+    several = {"follow_children": int(follow_children), "by_process": int(by_process)}
+    if source != SOURCES[0]:
+        options |= {SOURCE: source, **{name: asked for name, asked in several.items() if asked}}
+    else:
+        if collector == COLLECTOR:
+            options.setdefault(MODE, DEFAULT_MODE)
+        options |= {"budget": budget, "max_stacks": max_stacks, "max_blocks": max_blocks}
+        options |= {"max_calls": max_calls, "ring_pages": ring_pages, "lines": int(lines), **several}
     selector = targets.selector_of(pids=pid, name=name, cgroup=cgroup, unit=unit, container=container)
     _check_options(collector, options)
-    if obstacle := abilities()[collector]:
-        _fail(obstacle)
+    _check_ability(collector, options)
     try:
         found = targets.selected_now(selector)
     except TargetError as error:
@@ -193,6 +199,14 @@ def _check_options(collector: str, options: Mapping[str, int | str]) -> None:
         check_run_options(collector, options)
     except BadOption as error:
         raise typer.BadParameter(f"--{error.name.replace('_', '-')} is {error.reason}") from None
+
+
+def _check_ability(collector: str, options: Mapping[str, int | str]) -> None:
+    by_perf = abilities_by_perf()[collector]
+    if is_by_perf(options):
+        return _fail(by_perf) if by_perf else None
+    if obstacle := abilities()[collector]:
+        _fail(obstacle if by_perf else f"{obstacle} perf can record here: --source perf")
 
 
 class _Writer:

@@ -123,6 +123,12 @@ class Profile:
         values = self.columns[column]
         return math.fsum(values) if values.typecode == "d" else sum(values)
 
+    def stacks_with(self, column: int) -> int:
+        """How many stacks have a value there; one that has none anywhere counts for each value type."""
+        if len(self.columns) == 1:
+            return self.stack_count
+        return sum(bool(values[column]) or not any(values) for values in zip(*self.columns, strict=True))
+
     def column(self, value_type: str) -> int:
         """Position of a value type by name; KeyError names those that there are."""
         for position, known in enumerate(self.value_types):

@@ -1,4 +1,4 @@
-"""The options of a run that left blocks out, and its mode, to words: what a graph is made of must be said beside it."""
+"""Options of a run that left something out, and its mode, to words: what a graph is made of must be said beside it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,17 @@ from webapp.runs.templatetags.numbers import size, span
 def filter_words(run: Run, snapshots: list[Snapshot]) -> list[str]:
     """Of a recording by what was asked for, of an upload by what its newest snapshot says of itself."""
     options = run.spec.get("options", {}) if run.spec else _claimed(snapshots)
+    by_perf = ["recorded by perf"] if _source(run, snapshots) == "perf" else []
     try:
-        return list(_words(BlockOptions.of(options)))
+        return [*by_perf, *_words(BlockOptions.of(options))]
     except BadOption:
-        return []  # a file claims what no recording could have had
+        return by_perf  # a file claims what no recording could have had
+
+
+def _source(run: Run, snapshots: list[Snapshot]) -> object:
+    if run.spec:
+        return run.spec.get("options", {}).get("source")
+    return snapshots[-1].capture.get("source") if snapshots else None
 
 
 def mode_words(snapshots: list[Snapshot]) -> str:

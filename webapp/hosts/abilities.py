@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tracer.perf_options import BLIND
 from tracer.protocol import COLLECTORS, CollectorFacts
 from webapp.hosts.models import Host
 
@@ -16,17 +17,35 @@ MAX_ROWS = 100  # a person filters instead of reading on; a host may run thousan
 class Ability:
     collector: CollectorFacts
     why_not: str  # empty: the host can
+    why_not_by_perf: str
 
     @property
     def is_able(self) -> bool:
-        return not self.why_not
+        return not self.why_not or self.is_able_by_perf
+
+    @property
+    def is_able_by_perf(self) -> bool:
+        return not self.why_not_by_perf
+
+    @property
+    def is_by_perf_only(self) -> bool:
+        return bool(self.why_not) and self.is_able_by_perf
+
+    @property
+    def blind(self) -> str:
+        """What perf does not see."""
+        return BLIND[self.collector.name]
 
 
 def abilities_of(host: Host) -> list[Ability]:
     """By the agent's last heartbeat; an agent that does not know a collector is too old for it."""
     told: Mapping[str, str] = host.facts.get("collectors", {})
     unknown = "its agent does not know this collector" if told else "its agent has not said yet"
-    return [Ability(facts, str(told.get(name, unknown))) for name, facts in COLLECTORS.items()]
+    by_perf: Mapping[str, str] = host.facts.get("perf", {})
+    return [
+        Ability(facts, str(told.get(name, unknown)), str(by_perf.get(name, "its agent has said nothing of perf")))
+        for name, facts in COLLECTORS.items()
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +53,20 @@ class Reach:
     """What a host can record, and why not the rest: collectors with one reason stand together."""
 
     able: list[str]
-    blocked: dict[str, list[str]]  # reason: collectors
+    by_perf: list[str]
+    blocked: dict[str, list[str]]  # reason: collectors, or those that perf alone can record
 
 
 def reach_of(host: Host) -> Reach:
-    reach = Reach([], {})
+    reach = Reach([], [], {})
     for ability in abilities_of(host):
-        names = reach.able if ability.is_able else reach.blocked.setdefault(ability.why_not, [])
-        names.append(ability.collector.name)
+        name = ability.collector.name
+        if not ability.why_not:
+            reach.able.append(name)
+            continue
+        reach.blocked.setdefault(ability.why_not, []).append(name)
+        if ability.is_able_by_perf:
+            reach.by_perf.append(name)
     return reach
 
 

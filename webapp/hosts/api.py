@@ -52,6 +52,9 @@ class HostFacts(Schema):
     collectors: dict[Text, Text] = Field(
         default_factory=dict, description='By name: "" or why this host can not run it'
     )
+    perf: dict[Text, Text] = Field(
+        default_factory=dict, description='By collector: "" or why this host can not run it by perf, without bcc'
+    )
     checks: list[CheckIn] = Field(
         default_factory=list, max_length=MAX_CHECKS, description="What `memflame doctor` says of this host"
     )

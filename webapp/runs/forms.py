@@ -12,9 +12,10 @@ from tracer import protocol
 from tracer.allocator_options import ALLOCATOR_OPTIONS, MAX_OPTION_LENGTH
 from tracer.block_options import BLOCK_OPTIONS, COLLECTOR, BadOption
 from tracer.mode_options import DEFAULT_MODE, MODE, MODE_OPTIONS, MODES
+from tracer.perf_options import SOURCE
 from tracer.protocol import check_run_options
 from tracer.unwind_option import AUTO, UNWIND, UNWINDS
-from webapp.hosts.abilities import abilities_of, key_of
+from webapp.hosts.abilities import Ability, abilities_of, key_of
 from webapp.hosts.models import Host
 from webapp.runs.listing import BadFilter, parse_label
 from webapp.runs.targets import TARGET_FIELDS, TARGET_OPTIONS, BadTarget, same_command, with_pids
@@ -23,9 +24,10 @@ DURATIONS = [("10", "10 s"), ("60", "1 min"), ("600", "10 min"), ("own", "own")]
 DEFAULT_DURATION = "60"
 SNAPSHOTS_BY_DEFAULT = 10  # enough to see a slope, and a tenth of the run lost at worst
 SHORTEST_INTERVAL_S = 1.0
+SOURCES = [("", "our own programs, or perf where there is no bcc"), ("perf", "perf")]
 # Those that the form has fields for.
 RUN_OPTIONS = (
-    *BLOCK_OPTIONS, *MODE_OPTIONS, *ALLOCATOR_OPTIONS, UNWIND, "lines", "budget", "max_stacks", "max_blocks",
+    *BLOCK_OPTIONS, *MODE_OPTIONS, *ALLOCATOR_OPTIONS, UNWIND, "lines", "budget", "max_stacks", "max_blocks", SOURCE,
 )  # fmt: skip
 SHOWN_OPTIONS = (*RUN_OPTIONS, *TARGET_FIELDS)
 LINES = [("", "The function"), ("1", "The function, with file and line where known")]
@@ -94,6 +96,7 @@ class NewRunForm(AboutForm):
     alloc = forms.CharField(required=False, max_length=MAX_OPTION_LENGTH)
     free = forms.CharField(required=False, max_length=MAX_OPTION_LENGTH)
     addr = forms.CharField(required=False, max_length=MAX_OPTION_LENGTH)
+    source = forms.ChoiceField(required=False, choices=SOURCES)
 
     def __init__(self, *args: Any, host: Host, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -119,10 +122,13 @@ class NewRunForm(AboutForm):
 
     def clean_collector(self) -> str:
         name = str(self.cleaned_data["collector"])
-        ability = next(ability for ability in self.abilities if ability.collector.name == name)
+        ability = self._ability(name)
         if not ability.is_able:
             raise ValidationError(f"{self.host.name} can’t run {name}: {ability.why_not}")
         return name
+
+    def _ability(self, collector: str) -> Ability:
+        return next(ability for ability in self.abilities if ability.collector.name == collector)
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
@@ -148,13 +154,22 @@ class NewRunForm(AboutForm):
     def _clean_options(self, data: dict[str, Any]) -> None:
         """Those that were filled in, as the run spec has them."""
         data["options"] = {name: data[name] for name in RUN_OPTIONS if data.get(name) not in USUAL}
-        if data["collector"] == COLLECTOR:
-            data["options"].setdefault(MODE, DEFAULT_MODE)  # a spec without one is exact
         data["options"] |= {name: 1 for name in TARGET_OPTIONS if data.get(name)}
+        self._clean_source(data)
+        if data["collector"] == COLLECTOR and SOURCE not in data["options"]:
+            data["options"].setdefault(MODE, DEFAULT_MODE)  # a spec without one is exact
         try:
             check_run_options(data["collector"], data["options"])
         except BadOption as error:
             self.add_error(error.name, f"This is {error.reason}.")
+
+    def _clean_source(self, data: dict[str, Any]) -> None:
+        """perf where nobody chose and only perf can."""
+        ability = self._ability(data["collector"])
+        if ability.is_by_perf_only:
+            data["options"].setdefault(SOURCE, "perf")
+        if SOURCE in data["options"] and not ability.is_able_by_perf:
+            self.add_error(SOURCE, f"{self.host.name} can’t do this by perf: {ability.why_not_by_perf}")
 
     @property
     def has_options(self) -> bool:

@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from tracer import protocol
 from tracer.limit_options import MAP_SIZES, map_bytes
 from tracer.selector import Selector
-from webapp.hosts.abilities import key_of, processes_of
+from webapp.hosts.abilities import abilities_of, key_of, processes_of
 from webapp.hosts.models import Host
 from webapp.runs import states
 from webapp.runs.forms import (
@@ -79,7 +79,7 @@ def _initial(request: HttpRequest, host: Host, old: Run | None) -> dict[str, Any
     initial: dict[str, Any] = _as_before(old, host) if old is not None else {}
     initial |= {name: request.GET[name] for name in FROM_LINK if request.GET.get(name)}
     initial.setdefault("duration", DEFAULT_DURATION)
-    able = [name for name in protocol.COLLECTORS if host.facts.get("collectors", {}).get(name) == ""]
+    able = [ability.collector.name for ability in abilities_of(host) if ability.is_able]
     initial.setdefault("collector", able[0] if able else "")
     return initial
 

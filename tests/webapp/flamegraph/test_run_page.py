@@ -140,6 +140,7 @@ def test_the_mode_stands_beside_the_other_facts_and_estimates_say_so_in_their_me
         ({"min_size": 64}, ["only blocks of 64\u00a0B and more"]),
         ({"max_size": 0}, ["only blocks of up to 0\u00a0B"]),
         ({"age_bands": "1m", "max_stacks": 64}, []),
+        ({"source": "perf"}, ["recorded by perf"]),
     ],
 )
 def test_blocks_that_were_left_out_are_said_beside_the_other_facts(

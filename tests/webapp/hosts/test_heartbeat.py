@@ -11,6 +11,7 @@ BODY = {
     "facts": {
         "kernel": "6.18.0", "distribution": "Debian GNU/Linux 12",
         "collectors": {"malloc": "", "brk": "", "page_faults": "no access to tracefs"},
+        "perf": {"malloc": "perf is missing"},
         "checks": [{"name": "tracefs", "state": "failure", "text": "There is none.", "mend": "mount -t tracefs"}],
     },
     "processes": [

@@ -25,6 +25,16 @@ def test_it_shows_what_each_agent_is_and_can_do(story: Any, live_host: Host, get
     assert "not page_faults: the kernel lacks the tracepoint" in row
 
 
+def test_a_host_without_bcc_says_what_it_records_by_perf(story: Any, live_host: Host, get: Callable[..., Any]) -> None:
+    live_host.facts |= {"collectors": {"malloc": "bcc is missing", "brk": "bcc is missing"}, "perf": {"malloc": ""}}
+    live_host.save()
+
+    row = get(story.vera, HOSTS).one("tbody").text
+
+    assert "by perf malloc" in row and "not malloc, brk: bcc is missing" in row
+    assert "nothing" not in row
+
+
 def test_an_agent_that_fell_silent_is_marked_in_words(story: Any, live_host: Host, get: Callable[..., Any]) -> None:
     Host.objects.update(last_seen_at=timezone.now() - timedelta(minutes=3))
 

@@ -14,8 +14,9 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
+from webapp.flamegraph.views import payload_url
 from webapp.runs import ingest as ingest_module
-from webapp.runs.models import Run, Snapshot, State
+from webapp.runs.models import Payload, Run, Snapshot, State
 
 PATH = "/projects/search-api/uploads"
 
@@ -162,3 +163,25 @@ def test_a_snapshot_is_read_once_however_often_it_is_told(ci: Any, leaky_folded:
 
     again = Snapshot.objects.get()
     assert (again.ingest_attempts, again.ingested_at) == (1, snapshot.ingested_at)
+
+
+def test_a_perf_script_is_a_run_whose_events_are_value_types(
+    ci: Any, story: Any, as_user: Callable[..., Client]
+) -> None:
+    sample = "svc 7/7 1.5: 100 {}:\n\t1189 load_index+0x1 (/srv/svc)\n\n"
+    text = (
+        sample.format("page-faults/period=100/") * 3
+        + sample.format("cpu-clock")
+        + "svc 7/7 1.6: PERF_RECORD_LOST lost 2\n"
+    )
+
+    answer = ci.send(f"{PATH}?name=perf.txt", text.encode())
+
+    run = Run.objects.get()
+    assert answer.json()["value_types"] == ["page-faults/period=100/", "cpu-clock"]
+    assert (run.collector, run.total, run.unit, run.lost) == ("perf_script", 300.0, "faults", {"perf_lost": 2})
+    page = as_user(story.alice).get(f"/runs/{run.run_id}")
+    assert page.status_code == 200
+    tag = Payload.objects.get(value_type="page-faults/period=100/").tag
+    url = payload_url(run.run_id, 1, "page-faults/period=100/", tag, "overview")
+    assert as_user(story.alice).get(url).status_code == 200

@@ -10,8 +10,12 @@ from tracer.profile.model import Number, Profile, Stack
 
 
 def write_one_column(profile: Profile, column: int, out: TextIO) -> None:
-    """One value type, root first, sorted; stacks that become the same text add up."""
-    value_by_line = add_up((plain_stack(stack), (values[column],)) for stack, values in profile.rows())
+    """One value type, root first, sorted; stacks that become the same text add up.
+
+    A stack that has a value of another type only is not of this one: samples of two perf events share no stack.
+    """
+    rows = ((stack, values) for stack, values in profile.rows() if values[column] or not any(values))
+    value_by_line = add_up((plain_stack(stack), (values[column],)) for stack, values in rows)
     out.writelines(f"{line} {number_text(value)}\n" for line, (value,) in value_by_line)
 
 

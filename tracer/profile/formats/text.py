@@ -24,7 +24,7 @@ _ODD = [chr(code) for code in range(32) if chr(code) not in "\t\n\r\f\x1b"] + ["
 def read_lines(steps: Iterator[bytes], limits: Limits) -> Iterator[bytes]:
     """Lines without their newline; a byte order mark is dropped, UTF-16 becomes UTF-8."""
     number, pending, size = 1, list[bytes](), 0
-    for step in _as_utf8(steps):
+    for step in as_utf8(steps):
         first, *others = step.split(b"\n")
         pending.append(first)
         size += len(first)
@@ -43,7 +43,8 @@ def _check(number: int, size: int, limits: Limits) -> None:
         raise LimitExceeded("length of a line in bytes", limit=limit, value=limit, line=number, at_least=True)
 
 
-def _as_utf8(steps: Iterator[bytes]) -> Iterator[bytes]:
+def as_utf8(steps: Iterator[bytes]) -> Iterator[bytes]:
+    """The same text without its byte order mark."""
     first = next(steps, b"")
     encoding = _encoding(first)
     if encoding == "utf-8":

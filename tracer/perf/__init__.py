@@ -1,0 +1,1 @@
+"""perf of the kernel's own tools, run by us: for hosts without bcc."""
