@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -37,6 +38,14 @@ def test_the_tracing_child_loads_no_parser_of_foreign_files_and_no_numpy() -> No
 
 def test_collectors_import_without_bcc() -> None:
     assert "bcc" not in _loaded_by("import tracer.collectors")
+
+
+def test_bcc_is_the_systems_package_and_no_requirement() -> None:
+    """The `bcc` of the package index is another project."""
+    listed = [path.read_text() for path in [*(ROOT / "requirements").glob("*.in"), ROOT / "tracer" / "pyproject.toml"]]
+
+    assert not [text for text in listed if re.search(r"^\s*[\"']?bcc\b", text, re.MULTILINE)]
+    assert "python3-bpfcc" in (ROOT / "Makefile").read_text()
 
 
 def test_every_collector_has_a_c_file_and_a_python_file() -> None:

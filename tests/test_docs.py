@@ -13,6 +13,7 @@ from tracer.protocol import COLLECTORS
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
+_TOOL_BUGS = [*(f"T{number}" for number in range(35, 44)), "T48"]
 PAGES = [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]
 
 
@@ -73,6 +74,19 @@ def test_links_between_documents_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
         if not re.match(r"[a-z]+:", target):
             assert (page.parent / target).exists(), target
+
+
+def test_each_pitfall_has_a_test_that_exists() -> None:
+    rows = [row for row in _page("docs/pitfalls.md").splitlines() if re.match(r"\| [T\d]+ \|", row)]
+
+    assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == [*map(str, range(1, 49)), *_TOOL_BUGS]
+    for row in rows:
+        named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)(?:\[([\w ]+)\])?`", row)
+        assert named or "no collector" in row, row
+        for file, test, case in named:
+            text = _page(file)
+            assert f"def {test}(" in text, (file, test)
+            assert case in text, (file, case)
 
 
 def test_lock_files_carry_hashes_and_no_address() -> None:

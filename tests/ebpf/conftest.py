@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import select
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +22,7 @@ from tracer.selector import Selector
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
 BUILT = PROGRAMS / "build"
+UPROBE_EVENTS = Path("/sys/kernel/tracing/uprobe_events")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -35,6 +39,47 @@ def programs() -> Path:
     """The directory of the built programs."""
     subprocess.run(["make", "-s", "-C", PROGRAMS], check=True)
     return BUILT
+
+
+# Libraries that probes go into. Two tracers that probe one file at once, ours and another's beside the tests, can
+# collide.
+OWN_LIBRARIES = (
+    "libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libjemalloc.so.2", "libtcmalloc_minimal.so.4",
+    "libmimalloc.so.2",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with copies of the system's libraries that only our programs map."""
+    directory = tmp_path_factory.mktemp("libraries")
+    for name in OWN_LIBRARIES:
+        found = subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True, check=True).stdout
+        shutil.copy(found.strip(), directory / name)
+    return directory
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays_attached(libraries: Path) -> Iterator[None]:
+    """After each test: no BPF program, link or probe of this process, and no probe of ours in tracefs."""
+    yield
+    if _attached(libraries):
+        gc.collect()  # an object that nobody has any more may hold it
+    assert _attached(libraries) == []
+
+
+def _attached(libraries: Path) -> list[str]:
+    events = UPROBE_EVENTS.read_text().splitlines() if UPROBE_EVENTS.exists() else []
+    return [
+        *(name for name in _descriptors() if "bpf" in name or "perf_event" in name),
+        *(line for line in events if str(libraries) in line or str(BUILT) in line),
+    ]
+
+
+def _descriptors() -> Iterator[str]:
+    for descriptor in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):  # the one that reads this directory
+            yield str(descriptor.readlink())
 
 
 class Workload:
@@ -90,7 +135,7 @@ Launch = Callable[..., Workload]
 
 
 @pytest.fixture(scope="module")
-def launch(programs: Path) -> Iterator[Launch]:
+def launch(programs: Path, libraries: Path) -> Iterator[Launch]:
     """Start a built program, one at a path, or a command that becomes one; all end with the module."""
     started: list[Workload] = []
 
@@ -99,6 +144,7 @@ def launch(programs: Path) -> Iterator[Launch]:
     ) -> Workload:
         command = [*prefix, name] if prefix else [programs / name]
         command += arguments
+        environment["LD_LIBRARY_PATH"] = f"{environment.get('LD_LIBRARY_PATH', '')}:{libraries}".lstrip(":")
         started.append(Workload(command, environment))
         return started[-1]
 

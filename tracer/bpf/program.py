@@ -9,7 +9,7 @@ import platform
 import re
 import struct
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -111,11 +111,11 @@ class Program:
             sums[kind] = sums.get(kind, Runs()) + Runs(*syscalls.program_runs(fd))
         return sums
 
-    def open_ring(self, name: str) -> None:
-        """Take in the records of a ring buffer from now on, by `records`."""
+    def open_ring(self, name: str, take: Callable[[bytes], None] | None = None) -> None:
+        """Take in the records of a ring buffer from now on, by `records`, or by `take` while that is called."""
 
         def receive(_context: object, record: int, size: int) -> int:
-            self._records.append(ctypes.string_at(record, size))
+            (take or self._records.append)(ctypes.string_at(record, size))
             # A negative answer ends the round: a target that is faster than we are would keep us in it for ever.
             return 0 if len(self._records) < RECORDS_A_ROUND else -1
 

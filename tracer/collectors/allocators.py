@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from tracer.allocator_options import AllocatorOptions
@@ -94,6 +95,18 @@ class SiteFinder:
         self._seen |= set(files)
         return [site for mapping in reversed(files.values()) for site in self._sites_of(mapping, are_late)]
 
+    def place_of(self, name: str, modules: tuple[str, ...]) -> tuple[str, int] | None:
+        """Path and file offset of a function, of the first file that has it; files by how their names begin."""
+        for mapping in self._space.mappings():
+            fd, path = self._space.open_file(mapping), self._space.probe_path(mapping)
+            if fd is None or path is None or not mapping.module.startswith(modules):
+                continue
+            with suppress(ElfError), ElfFile(fd) as elf:
+                symbol = elf.exported_functions().get(name)
+                if symbol is not None:
+                    return path, elf.file_offset(symbol.address)
+        return None
+
     def _sites_of(self, mapping: Mapping, are_late: bool) -> Iterator[Site]:
         fd, path = self._space.open_file(mapping), self._space.probe_path(mapping)
         if fd is None or path is None:
@@ -134,6 +147,8 @@ class SiteFinder:
         symbol, known = function.symbol, function.allocator
         arguments = min(known.arguments if known else function.block, len(ARGUMENT_REGISTERS))
         places = placements(elf.code(symbol.address, SCANNED_BYTES), arguments=arguments, is_free=known is None)
+        if known is None:  # the probe of a free is not told where the block is by then
+            places = [place for place in places if not place.moved]
         start = elf.file_offset(symbol.address)
         address = self._space.address_of(mapping.file_id, start) or 0
         span = range(address, address + symbol.size)

@@ -193,7 +193,7 @@ _EVERY_COLLECTOR = (
     "machine", "user", "kernel", "capabilities", "process numbers", "lockdown", "bcc", "packages", "loading",
 )  # fmt: skip
 _OWN_NEEDS: Mapping[str, tuple[str, ...]] = {
-    "malloc": ("uprobes", "unwinder"),
+    "malloc": ("uprobes",),
     "brk": ("tracefs", "type information", "unwinder"),
     "mmap": ("tracefs", "unwinder"),
     "page_faults": ("perf events", "unwinder"),

@@ -13,6 +13,7 @@ from tracer.collectors import unwound_stacks
 from tracer.collectors.allocator_functions import LEAVES
 from tracer.collectors.allocators import CALLED_OFTEN, Site
 from tracer.collectors.collector import Probe
+from tracer.collectors.late_libraries import LateLibraries
 from tracer.collectors.malloc_modes import Mode, mode_of
 from tracer.collectors.malloc_probes import AllocatorProbes
 from tracer.collectors.options import option
@@ -35,6 +36,7 @@ _OPERATOR_NEW_FRAMES = 4  # of forms that call each other and keep frame pointer
 class MallocCollector:
     def __init__(self, spec: RunSpec, processes: Processes) -> None:
         self._options = BlockOptions.of(spec.options)
+        self._wanted = AllocatorOptions.of(spec.options)
         self._unwinds_a_second = option(spec, "unwinds_a_second")
         self._mode_options = ModeOptions.of(spec.options)
         self._mode = mode_of(self._mode_options, self._options, may_link_sessions=_may_link_sessions(spec))
@@ -51,6 +53,8 @@ class MallocCollector:
             for pid, sites in self._found.by_pid().items():
                 self._placed.append(AllocatorProbes(self._program, pid, self._mode.functions))
                 self._placed[-1].attach(self._mode.probed(sites))
+            self._late = LateLibraries(self._program, processes, self._found.followed(self._placed), self._mode.probed)
+            self._late.watch()
             self._stacks: KernelStacks | UnwoundStacks = (
                 UnwoundStacks(self._program, processes, leaves.__getitem__)
                 if is_dwarf
@@ -65,7 +69,11 @@ class MallocCollector:
         self._mode.begin(self._program)
 
     def poll(self, timeout_ms: int) -> int | None:
-        return self._stacks.poll(timeout_ms)
+        taken = self._stacks.poll(timeout_ms)
+        if taken is None and self._late.is_watching:
+            taken = len(self._program.records(timeout_ms))
+        self._late.follow()
+        return taken
 
     def counters(self) -> dict[str, int]:
         return self._program.counters()
@@ -82,23 +90,20 @@ class MallocCollector:
 
     def facts(self) -> dict[str, object]:
         facts = {**self._found.facts(), **self._mode_options.facts(), **self._mode.facts(self._program)}
-        facts["notes"] = [*self._notes(), *self._found.notes(self.counters()["events"])]
+        facts["notes"] = [*self._notes(), *self._late.notes, *self._found.notes(self.counters()["events"])]
         if filters := self._options.filters():
             facts["filters"] = filters
         if failed := failures(self._program.map("failures").entries()):
             facts["failed_stacks"] = failed
-        if self._follows_all_blocks:
+        if _follows_all_blocks(self._mode_options, self._options):
             facts["unknown_frees"] = self.counters()["unknown_frees"]
         return facts
-
-    @property
-    def _follows_all_blocks(self) -> bool:
-        return self._mode_options.mode == EXACT and self._options.wants_all_sizes
 
     def runs(self) -> dict[ProbeKind, Runs]:
         return self._program.runs()
 
     def release(self) -> None:
+        self._late.stop()
         self._program.release()
 
     def kernel_ids(self) -> KernelIds:
@@ -109,6 +114,8 @@ class MallocCollector:
         self._program.close()
 
     def _notes(self) -> Iterator[str]:
+        if not self._wanted.has_defaults:
+            yield f"Only {', '.join(map(str, self._wanted.custom))} were followed, not malloc and its like."
         if abandoned := self.counters()["abandoned"]:
             yield f"{abandoned:,} allocator calls were left by an exception or a longjmp and are not counted."
         stepped = {probe.symbol for probe in self.probes() if probe.kind == "single-step"}
@@ -137,7 +144,13 @@ def _sources(mode: Mode, options: ModeOptions, *, is_dwarf: bool) -> tuple[Path,
     unwinding = unwound_stacks.SOURCES if is_dwarf else ()
     names = ("allocator_arguments.h", *(["sampling.h"] if options.is_sampled else []), "allocator_calls.h", mode.source)
     own = (Path(__file__).with_name(name) for name in names)
-    return (HERE / "target.h", HERE / "images.h", HERE / "stacks.h", HERE / "frame_walk.h", *unwinding, *own)
+    first = (HERE / name for name in ("target.h", "images.h", "loads.h", "stacks.h", "frame_walk.h"))
+    return (*first, *unwinding, *own)
+
+
+def _follows_all_blocks(mode: ModeOptions, blocks: BlockOptions) -> bool:
+    """Else a free of a block that is not ours tells nothing, and must not cost the count."""
+    return mode.mode == EXACT and blocks.wants_all_sizes
 
 
 def _defines(
@@ -154,7 +167,7 @@ def _defines(
         "LAST_POSITION": AllocatorOptions.of(spec.options).last_position,
         "FREED_BLOCK(context)": _freed_block(probed),
         "IS_WANTED(bytes)": _is_wanted(BlockOptions.of(spec.options)),
-        "KNOWS_ALL_BLOCKS": int(BlockOptions.of(spec.options).wants_all_sizes),
+        "KNOWS_ALL_BLOCKS": int(_follows_all_blocks(ModeOptions.of(spec.options), BlockOptions.of(spec.options))),
         "MAX_FRAMES": MAX_FRAMES,
         "MAX_STACKS": option(spec, "max_stacks"),
         "MAX_KEYS": unwound_stacks.max_keys(spec) if is_dwarf else option(spec, "max_stacks"),
@@ -182,7 +195,8 @@ def _may_link_sessions(spec: RunSpec) -> bool:
 
 def _is_in(spans: list[range]) -> str:
     """A C expression over `address`: the addresses are known before the program is compiled."""
-    tests = [f"(u64)(address)-{span.start:#x}ULL<{len(span):#x}ULL" for span in spans]
+    different = dict.fromkeys(spans)  # forked processes have the same
+    tests = [f"(u64)(address)-{span.start:#x}ULL<{len(span):#x}ULL" for span in different]
     return "(" + ("||".join(tests) or "0") + ")"
 
 

@@ -61,7 +61,7 @@ def _allocator_events(
 ) -> Asked:
     found = SiteFinder(space, AllocatorOptions()).new_sites()
     allocators = AllocatorsFound(target, space, found)
-    allocators.refuse_unfollowable()
+    allocators.refuse_unfollowable(has_defaults=True)
     asked = Asked([], [], facts=allocators.facts())
     probed = [site for site in found if _makes_blocks(site) or (reads_callers and site.is_wrapper)]
     for number, site in enumerate(probed):

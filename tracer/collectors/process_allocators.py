@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tracer.allocator_options import AllocatorOptions
 from tracer.bpf.syscalls import EVERY_PROCESS
 from tracer.collectors.allocators import Site, SiteFinder
 from tracer.collectors.allocators_found import AllocatorsFound
+from tracer.collectors.late_libraries import Followed
+from tracer.collectors.malloc_probes import AllocatorProbes
 from tracer.collectors.processes import Processes
 from tracer.collectors.unwind_choice import UnwindChoice, chosen_unwind
 from tracer.process.address_space import AddressSpace
@@ -19,17 +21,18 @@ class ProcessAllocators:
     def __init__(self, spec: RunSpec, processes: Processes) -> None:
         """CollectorError: a function that was asked for is nowhere, or a process can't be followed."""
         self._processes = processes
-        finders = [SiteFinder(space, AllocatorOptions.of(spec.options)) for _, space in processes.probed]
-        self._sites = [finder.new_sites() for finder in finders]
-        finders[0].refuse_missing()
-        self.leaves = finders[0].leaves
+        wanted = AllocatorOptions.of(spec.options)
+        self._finders = [SiteFinder(space, wanted) for _, space in processes.probed]
+        self._sites = [finder.new_sites() for finder in self._finders]
+        self._finders[0].refuse_missing()
+        self.leaves = self._finders[0].leaves
         self.sites = [site for own in self._sites for site in own]
         self._found = [
             AllocatorsFound(process, space, self.sites)
             for process, (_, space) in zip(processes.known, processes.probed, strict=True)
         ]
         for found in self._found:
-            found.refuse_unfollowable()
+            found.refuse_unfollowable(has_defaults=wanted.has_defaults)
         self.unwind = _unwind_of_all(spec, [space for _, space in processes.probed])
 
     def by_pid(self) -> dict[int, list[Site]]:
@@ -39,6 +42,18 @@ class ProcessAllocators:
             return dict(zip(pids, self._sites, strict=True))
         places = {(*_file_at(site.path), site.start): site for site in reversed(self.sites)}
         return {EVERY_PROCESS: list(reversed(places.values()))}
+
+    def followed(self, probes: Sequence[AllocatorProbes]) -> list[Followed]:
+        """For libraries that come late: `probes` are those of `by_pid`."""
+        of_each = [*probes, *[probes[0]] * (len(self._finders) - len(probes))]
+        processes = [
+            (process.pid, space)
+            for process, (_, space) in zip(self._processes.known, self._processes.probed, strict=True)
+        ]
+        return [
+            Followed(pid, space, finder, own, self.sites)
+            for (pid, space), finder, own in zip(processes, self._finders, of_each, strict=True)
+        ]
 
     def facts(self) -> dict[str, object]:
         return {**self._found[0].facts(), **self.unwind.facts()}

@@ -17,18 +17,18 @@ class ProcessNames:
         self._processes, self._with_lines = processes, with_lines
         self._symbolizer = Symbolizer(meanwhile=meanwhile)
         self._names_by_space: dict[int, FrameNames] = {}  # by id: the names keep their space alive
+        self._names_by_image: dict[int, FrameNames] = {}  # of the last `resolve`
 
     def resolve(self, stacks: Iterable[CapturedStack]) -> None:
         """Name all their addresses, those of an address space at once."""
+        # Meanwhile events are read, and with them a child's own mappings: what was named must stay what is shown.
+        self._names_by_image.clear()
         wanted: defaultdict[int, set[int]] = defaultdict(set)
-        names_of: dict[int, FrameNames] = {}
         for stack in stacks:
             if stack.addresses:
-                names = self._of(stack.image)
-                names_of[id(names)] = names
-                wanted[id(names)].update(stack.addresses)
-        for key, addresses in wanted.items():
-            names_of[key].resolve(addresses)
+                wanted[id(self._of(stack.image))].update(stack.addresses)
+        for names in set(self._names_by_image.values()):
+            names.resolve(wanted[id(names)])
 
     def frames(self, stack: CapturedStack) -> list[Name]:
         """Root first."""
@@ -55,7 +55,11 @@ class ProcessNames:
             names.close()
 
     def _of(self, image: int) -> FrameNames:
-        space: AddressSpace = self._processes.space(image)
+        if image not in self._names_by_image:
+            self._names_by_image[image] = self._of_space(self._processes.space(image))
+        return self._names_by_image[image]
+
+    def _of_space(self, space: AddressSpace) -> FrameNames:
         if id(space) not in self._names_by_space:
             self._names_by_space[id(space)] = FrameNames(space, self._symbolizer, with_lines=self._with_lines)
         return self._names_by_space[id(space)]

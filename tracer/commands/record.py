@@ -89,6 +89,22 @@ def record(
     max_size: Annotated[
         int | None, typer.Option(metavar="BYTES", help="Record only allocations of so many bytes or fewer")
     ] = None,
+    alloc: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LIB:FUNC@SIZE",
+            help="Follow this function instead of malloc's; SIZE: position of the argument that holds it, or 2*1. "
+            "Repeatable; `default` adds the usual ones",
+        ),
+    ] = None,
+    free: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LIB:FUNC@BLOCK", help="It takes back what --alloc gives out. Repeatable"),
+    ] = None,
+    addr: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=0xADDRESS", help="Where a program without symbols has malloc, free... Repeatable"),
+    ] = None,
     mode: Annotated[
         str | None,
         typer.Option(metavar="MODE", help=f"How malloc counts: {', '.join(MODES)}; default: {DEFAULT_MODE}"),
@@ -119,6 +135,7 @@ def record(
     _check(collector, duration, snapshot_every, output)
     asked = {
         "age_bands": age_bands, "older_than": older_than, "min_size": min_size, "max_size": max_size,
+        "alloc": _joined(alloc), "free": _joined(free), "addr": _joined(addr),
         MODE: mode, SAMPLE_BYTES: sample_bytes, UNWIND: unwind,
     }  # fmt: skip
     options: dict[str, int | str] = {name: value for name, value in asked.items() if value is not None}
@@ -168,6 +185,11 @@ def _check_interval(duration: float, snapshot_every: float, output: Path | None)
         raise typer.BadParameter(
             f"that would be {duration / snapshot_every:,.0f} snapshots, the limit is {MAX_SNAPSHOTS:,}"
         )
+
+
+def _joined(words: list[str] | None) -> str | None:
+    """As a run spec has them."""
+    return ",".join(words) if words else None
 
 
 def _check_options(collector: str, options: Mapping[str, int | str]) -> None:

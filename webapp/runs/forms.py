@@ -9,6 +9,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from tracer import protocol
+from tracer.allocator_options import ALLOCATOR_OPTIONS, MAX_OPTION_LENGTH
 from tracer.block_options import BLOCK_OPTIONS, BadOption
 from tracer.perf_options import SOURCE
 from tracer.protocol import check_run_options
@@ -23,8 +24,8 @@ DEFAULT_DURATION = "60"
 SNAPSHOTS_BY_DEFAULT = 10  # enough to see a slope, and a tenth of the run lost at worst
 SHORTEST_INTERVAL_S = 1.0
 SOURCES = [("", "our own programs, or perf where there is no bcc"), ("perf", "perf")]
-# Options that the form has fields for.
-RUN_OPTIONS = (*BLOCK_OPTIONS, UNWIND, "lines", "budget", "max_stacks", "max_blocks", SOURCE)
+# Those that the form has fields for.
+RUN_OPTIONS = (*BLOCK_OPTIONS, *ALLOCATOR_OPTIONS, UNWIND, "lines", "budget", "max_stacks", "max_blocks", SOURCE)
 SHOWN_OPTIONS = (*RUN_OPTIONS, *TARGET_FIELDS)
 LINES = [("", "The function"), ("1", "The function, with file and line where known")]
 USUAL = ("", None, False, AUTO)  # what an option has that nobody chose
@@ -88,6 +89,9 @@ class NewRunForm(AboutForm):
     max_blocks = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of blocks."})
 
     source = forms.ChoiceField(required=False, choices=SOURCES)
+    alloc = forms.CharField(required=False, max_length=MAX_OPTION_LENGTH)
+    free = forms.CharField(required=False, max_length=MAX_OPTION_LENGTH)
+    addr = forms.CharField(required=False, max_length=MAX_OPTION_LENGTH)
 
     def __init__(self, *args: Any, host: Host, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -49,11 +49,12 @@ def test_it_queues_the_run_that_was_asked_for_and_shows_it(
 def test_options_that_are_filled_in_are_those_of_the_run(
     story: Any, live_host: Host, as_user: Callable[[User], Client]
 ) -> None:
-    options = {"age_bands": "30s,5m", "older_than": "30s", "min_size": "64", "max_size": ""}
+    pool = {"alloc": "libpool.so:get@2", "free": "libpool.so:put@1"}
+    options = {"age_bands": "30s,5m", "older_than": "30s", "min_size": "64", "max_size": "", **pool}
 
     as_user(story.bob).post(NEW_RUN, filled_in(live_host, **options))
 
-    assert Run.objects.get().spec["options"] == {"age_bands": "30s,5m", "older_than": "30s", "min_size": 64}
+    assert Run.objects.get().spec["options"] == {"age_bands": "30s,5m", "older_than": "30s", "min_size": 64, **pool}
 
 
 def test_children_and_further_processes_are_those_of_the_run(
@@ -180,6 +181,9 @@ def test_it_takes_about_ten_snapshots_unless_told_otherwise(
             {"collector": "brk", "older_than": "30s"},
             "This is '30s', but brk has no blocks: leave it out",
         ),
+        ({"alloc": "pool_get"}, "This is 'pool_get', it must be LIBRARY:FUNCTION@SIZE, such as libpool.so:pool_get@1."),
+        ({"free": "libpool.so:pool_put"}, "This is 'libpool.so:pool_put', but there is no alloc"),
+        ({"addr": "malloc"}, "This is 'malloc', it must be FUNCTION=ADDRESS, such as malloc=0x4012f0."),
         (
             {"collector": "brk", "unwind": "dwarf"},
             "This is 'dwarf', but brk has no choice: leave it out, or use malloc.",
