@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tracer.block_options import BLOCK_OPTIONS, COLLECTOR, BadOption
 
-MODE, SAMPLE_BYTES = "mode", "sample_bytes"
+MODE, SAMPLE_BYTES, MODE_REASON = "mode", "sample_bytes", "mode_reason"
 AUTO, EXACT, SAMPLED, CALLS = "auto", "exact", "sampled", "calls"
 MODES: Mapping[str, str] = {
     AUTO: "Exact if that fits the budget by a count of some seconds, else sampled",
@@ -16,7 +16,7 @@ MODES: Mapping[str, str] = {
     CALLS: "Calls only: how often and for how much, nothing of frees",
 }
 MODE_OPTIONS = (MODE, SAMPLE_BYTES)
-DEFAULT_MODE = EXACT
+DEFAULT_MODE = AUTO  # where people ask; a spec without a mode is exact, as it was before there were others
 DEFAULT_SAMPLE_BYTES = 512 << 10
 LEAST_SAMPLE_BYTES, MOST_SAMPLE_BYTES = 1 << 10, 1 << 30
 
@@ -50,6 +50,15 @@ class ModeOptions:
     def facts(self) -> dict[str, object]:
         """Keys of the capture."""
         return {MODE: self.mode, **({SAMPLE_BYTES: self.sample_bytes} if self.is_sampled else {})}
+
+
+def mode_captured(capture: Mapping[str, object]) -> ModeOptions | None:
+    """What a snapshot says of its own mode; None if it says nothing, or what can't be."""
+    claimed = {name: capture[name] for name in MODE_OPTIONS if isinstance(capture.get(name), int | str)}
+    try:
+        return ModeOptions.of(claimed) if MODE in claimed else None  # type: ignore[arg-type] # just tested
+    except BadOption:
+        return None
 
 
 def check_mode(collector: str, options: Mapping[str, int | str]) -> None:

@@ -132,10 +132,13 @@ def value_types_of(collector: str, options: Mapping[str, int | str]) -> tuple[Va
         return _CALL_VALUE_TYPES
     names = [f"{_OUTSTANDING_BYTES.name}.{band}" for band in BlockOptions.of(options).band_names]
     known = (*own, *(value_type_named(name, collector) for name in names))
-    return tuple(_estimated(value_type, mode) for value_type in known) if mode.is_sampled else known
+    return tuple(as_counted(value_type, mode) for value_type in known)
 
 
-def _estimated(value_type: ValueType, mode: ModeOptions) -> ValueType:
+def as_counted(value_type: ValueType, mode: ModeOptions | None) -> ValueType:
+    """With a meaning that says so, where a mode estimates the values."""
+    if mode is None or not mode.is_sampled:
+        return value_type
     return replace(value_type, meaning=f"{value_type.meaning}, {mode.words}")
 
 
@@ -218,6 +221,7 @@ LOSS_CAUSES: Mapping[str, str] = {
     "failed_stack": "the kernel could not read the stack",
     "perf_lost": "perf could not keep up with them",
     "call_map_full": "more threads were inside a call than the map of calls holds",
+    "missed": "the kernel was busy with another program on that processor",
 }
 
 

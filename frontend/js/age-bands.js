@@ -29,7 +29,8 @@ export function meaningAmong(type, types) {
   const [start, end] = at < 0 ? [] : boundsOf(type, bands[at - 1]?.type);
   if (!start && !end) return type.meaning;
   const age = !end ? `${start} or longer` : start ? `${start} to ${end}` : `less than ${end}`;
-  return `Bytes allocated ${age} before the snapshot and not freed yet`;
+  const estimated = type.meaning?.match(/, estimated from samples every .*/)?.[0] ?? "";
+  return `Bytes allocated ${age} before the snapshot and not freed yet${estimated}`;
 }
 
 function bandOf({ name }, whole) {

@@ -10,6 +10,7 @@ const CAUSES = {
   failed_stack: "the kernel could not read the stack",
   perf_lost: "perf could not keep up with them",
   call_map_full: "more threads were inside a call than the map of calls holds",
+  missed: "the kernel was busy with another program on that processor",
 };
 
 /** Losses by cause as {count, causes: [[count, words]]}, largest first. */

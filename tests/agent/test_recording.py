@@ -61,6 +61,7 @@ class Recording:
             "host": self._story.host_id,
             "process": f"{pid}-{start_time}",
             "collector": "malloc",
+            "mode": "exact",
             "duration": "own",
             "own_duration": duration_s,
             "snapshot_every": snapshot_every_s,

@@ -124,7 +124,7 @@ def test_memflame_itself_unwinds_what_is_copied_within_its_budget():
 
 
 def test_memory_is_what_the_maps_of_the_default_sizes_take():
-    by_frame_pointers = 16_384 * 1224 + (1 << 20) * 104 + 16_384 * 296
+    by_frame_pointers = 16_384 * 1224 + (1 << 20) * 104 + 16_384 * 328
 
     assert map_bytes(METHOD["malloc, exact"]) == by_frame_pointers
     assert map_bytes(METHOD["malloc, exact"], unwinds=True) == by_frame_pointers + 4096 * 4115 + 16_384 * 472

@@ -81,3 +81,11 @@ def test_a_full_map_of_blocks_is_counted_and_what_was_allocated_stays(launch, re
 
     assert recorded.capture["lost"]["allocation_map_full"] > 1000
     assert abs(recorded.values("keep_medium")[2] - 20_000_000) < 5 * 20_000_000 / math.sqrt(1200)
+
+
+def test_auto_follows_every_block_of_a_quiet_program_and_says_why(launch, record):
+    recorded = record(launch("leaky"), "malloc", mode="auto")
+
+    assert recorded.capture["mode"] == "exact"
+    assert "there were 0 allocations a second" in recorded.capture["mode_reason"]
+    assert recorded.profile.total(0) == 94_208

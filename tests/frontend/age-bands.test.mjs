@@ -61,3 +61,10 @@ test("the meaning of a band has both its bounds, that of another type is its own
   );
   assert.equal(meaningAmong(types[3], [types[0], types[3]]), "M");
 });
+
+test("a band of estimates says so", () => {
+  const meaning = "Bytes allocated less than 1 min before the snapshot and not freed yet, estimated from samples every 512 kB";
+  const types = typesOf("outstanding_bytes", ...bands("lt1m", "older")).map((type) => ({ ...type, meaning }));
+
+  assert.match(meaningAmong(types[2], types), /^Bytes allocated 1.min or longer before .* estimated from samples every 512 kB$/);
+});

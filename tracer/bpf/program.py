@@ -92,6 +92,10 @@ class Program:
     def counters(self) -> dict[str, int]:
         return Counters(self.map("counters"), self._counters).sums()
 
+    def misses(self) -> int:
+        """Events that none of our programs saw, though it was attached: none with links of many probes."""
+        return sum(syscalls.program_misses(fd) for fd in self._programs.values())
+
     def begin(self) -> None:
         """Count from now on."""
         self.map("recording").update(struct.pack("=I", 0), struct.pack("=I", 1))

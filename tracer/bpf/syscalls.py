@@ -186,6 +186,13 @@ def program_runs(program_fd: int) -> tuple[int, int]:
     return runs, run_ns
 
 
+def program_misses(program_fd: int) -> int:
+    """How often the kernel let a program's event pass, as another one ran or a map was written on that processor."""
+    information = ctypes.create_string_buffer(_RUNS_AT + 24)
+    _bpf(_OBJECT_INFO, _attributes("=IIQ", program_fd, len(information), ctypes.addressof(information)))
+    return int(struct.unpack_from("=Q", information, _RUNS_AT + 16)[0])
+
+
 # --- what is loaded ---------------------------------------------------------------------------------------------------
 
 

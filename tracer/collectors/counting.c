@@ -6,8 +6,8 @@
  * Defines: FUNCTION_COUNT, MAX_CALLERS, and those of target.h and allocator_arguments.h.
  */
 
-/* Of the function, in its cookie above what allocator_arguments.h reads. tracer/collectors/counting_probes.py writes it. */
-#define NUMBER(cookie) ((u32)((cookie) >> 40))
+/* Of the function, in its cookie above where the arguments are. tracer/collectors/counting_probes.py writes it. */
+#define NUMBER(cookie) ((u32)((cookie) >> 32))
 
 /* A request for more than there are addresses is a failing one: it says nothing of how fast the program allocates. */
 #define ADDRESSES (1ULL << 47)

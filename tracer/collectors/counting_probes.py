@@ -15,7 +15,7 @@ from tracer.collectors.allocators import Site
 
 Role = Literal["allocates", "wraps", "frees"]
 
-_NUMBER_SHIFT = 40  # of a cookie, above what the collectors read of it
+_NUMBER_SHIFT = 32  # of a cookie, above where the arguments are
 _Placed = tuple[int, Site, Placement]
 
 
@@ -71,7 +71,7 @@ def _attached_anywhere(program: Program, path: str, number: int, site: Site, pid
 def _attach_at(program: Program, path: str, placed: Sequence[_Placed], pid: int) -> None:
     points: defaultdict[tuple[str, Kind], list[tuple[int, int]]] = defaultdict(list)
     for number, site, place in placed:
-        cookie = number << _NUMBER_SHIFT | site.cookie_at(place)
+        cookie = number << _NUMBER_SHIFT | site.cookie_at(place) % (1 << _NUMBER_SHIFT)
         points[_function_for(site), place.kind].append((site.start + place.offset, cookie))
     attached: list[int] = []
     try:

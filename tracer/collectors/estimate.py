@@ -30,11 +30,11 @@ UNWINDING_NS = 100_000  # of memflame's own time, for each stack that is copied
 _LEAST_WORK = 0.01  # of the processor time while it was counted: malloc and free alone take 20 ns, with two traps 2 µs
 
 # Locked memory for each entry that an option gives room for: key, value, and what the kernel adds.
-_BLOCK_MAPS = {"max_stacks": 1224, "max_blocks": 104, "max_calls": 296}
+_BLOCK_MAPS = {"max_stacks": 1224, "max_blocks": 104, "max_calls": 328}
 _MAP_BYTES: Mapping[tuple[str, str], Mapping[str, int]] = {
     ("malloc", EXACT): _BLOCK_MAPS,
     ("malloc", SAMPLED): _BLOCK_MAPS,
-    ("malloc", CALLS): {"max_stacks": 1208, "max_calls": 216},
+    ("malloc", CALLS): {"max_stacks": 1208, "max_calls": 248},
     ("mmap", ""): {"ring_pages": 4115, "max_calls": 144},
     ("brk", ""): {"ring_pages": 4115, "max_calls": 144},
     ("page_faults", ""): {"ring_pages": 4115, "max_stacks": 1560},

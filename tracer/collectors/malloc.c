@@ -12,7 +12,8 @@
  * block, and blocks that were allocated before the recording.
  *
  * Defines: FREED_BLOCK(context), IS_WANTED(bytes), KNOWS_ALL_BLOCKS, UNWINDS, SAMPLED, MAX_BLOCKS, MAX_KEYS,
- * MAX_CALLS, and those of allocator_calls.h and, if UNWINDS, unwound_stacks.h; if SAMPLED, CALLOC_CALLS_NO_OTHER.
+ * MAX_CALLS, and those of allocator_calls.h and, if UNWINDS, unwound_stacks.h; if SAMPLED,
+ * LINKS_SESSIONS and CALLOC_CALLS_NO_OTHER.
  */
 
 /* One block, or what a chosen one stands for. */
@@ -331,54 +332,46 @@ static __always_inline void finish(struct pt_regs *context, struct call *call, u
   keep(address, &block);
 }
 
-/* The outermost call of this thread, if it is the one that leaves with this stack pointer; not one that was entered
- * before the recording, nor one inside of it. */
-static __always_inline struct call *call_left(u64 sp) {
-  u64 thread = bpf_get_current_pid_tgid();
+/* The outermost call of this thread, if it is the one that leaves here; not one that was entered before the recording, nor
+ * one inside of it. At a ret the return address is still on the stack. Malloc and operator new can end in the same function,
+ * which both jump to: then only one of them is left by its ret. */
+static __always_inline struct call *call_left(struct pt_regs *context) {
+  u64 thread = bpf_get_current_pid_tgid(), sp = context->sp;
   struct call *call = calls.lookup(&thread);
-  return call && call->sp == sp ? call : 0;
+  if (!call || call->sp != (call->return_address ? sp : sp - sizeof(u64)))
+    return 0;
+  return call;
 }
 
-/* From the caller of a function that returns to `first`. */
-static __always_inline struct walk walk_of(struct pt_regs *context, u64 first, u64 sp) {
-  u64 frame_pointer = context->bp;
-  OPAQUE(frame_pointer);
+/* From the caller of the function that is left. No frame leads to it from a ret. */
+static __always_inline struct walk walk_from(struct pt_regs *context, struct call *call) {
+  u64 first = context->ip, frame_pointer = context->bp;
   OPAQUE(first);
-  OPAQUE(sp);
-  return (struct walk){.first = first, .sp = sp, .frame_pointer = frame_pointer};
+  OPAQUE(frame_pointer);
+  struct walk walk = {.first = first, .frame_pointer = frame_pointer, .top = call->return_address};
+  walk.sp = call->sp + sizeof(u64);
+  return walk;
 }
 
-static __always_inline int leave_by_return(struct pt_regs *context) {
-  struct call *call = is_recorded() ? call_left(context->sp - sizeof(u64)) : 0;
+static __always_inline int leave_function(struct pt_regs *context) {
+  struct call *call = is_recorded() ? call_left(context) : 0;
   if (!call)
     return 0;
-  struct walk walk = walk_of(context, context->ip, context->sp);
-  finish(context, call, context->ip, &walk);
+  struct walk walk = walk_from(context, call);
+  finish(context, call, call->return_address ? call->return_address : walk.first, &walk);
   leave(call);
   return 0;
 }
 
-int on_return(struct pt_regs *context) { return leave_by_return(context); }
+/* By a return probe, or at the ret instructions of an operator new. */
+int on_return(struct pt_regs *context) { return leave_function(context); }
 
-#if SAMPLED
+#if SAMPLED && LINKS_SESSIONS
 /* Both, as one program of a session link: where the entry says so, the kernel lets the return alone. */
 int on_call(struct pt_regs *context) {
-  return context->ip == bpf_get_func_ip(context) ? enter(context) : leave_by_return(context);
+  return context->ip == bpf_get_func_ip(context) ? enter(context) : leave_function(context);
 }
 #endif
-
-/* At a ret of an operator new: no frame leads to its caller. Malloc and operator new can end in the same function, which
- * both jump to. */
-int on_ret(struct pt_regs *context) {
-  struct call *call = is_recorded() ? call_left(context->sp) : 0;
-  if (!call || !call->return_address)
-    return 0;
-  struct walk walk = walk_of(context, context->ip, context->sp + sizeof(u64));
-  walk.top = call->return_address;
-  finish(context, call, call->return_address, &walk);
-  leave(call);
-  return 0;
-}
 
 int on_free(struct pt_regs *context) {
   u64 address = FREED_BLOCK(context);

@@ -76,7 +76,7 @@ class MallocCollector:
         return taken
 
     def counters(self) -> dict[str, int]:
-        return self._program.counters()
+        return {**self._program.counters(), "missed": self._program.misses()}
 
     def values(self) -> Iterator[tuple[CapturedStack, tuple[int, ...]]]:
         self._callerless = 0
@@ -175,6 +175,7 @@ def _defines(
         "MAX_CALLS": option(spec, "max_calls"),
         "UNWINDS": int(is_dwarf),
         **_sampling(ModeOptions.of(spec.options), probed),
+        "LINKS_SESSIONS": int(_may_link_sessions(spec)),
         **(unwound_stacks.defines(spec) if is_dwarf else {}),
     }
 

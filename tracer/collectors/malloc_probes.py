@@ -55,9 +55,9 @@ class AllocatorProbes:
             for (function, is_wanted), kind in product(self._functions.items(), get_args(Kind)):
                 chosen = [(site, place) for site, place in placed if is_wanted(site) and place.kind == kind]
                 points = [(site.start + place.offset, site.cookie_at(place)) for site, place in chosen]
-                attached += self._attached(function, path, points, kind)
+                attached += self._attached(function, path, points, "return" if function == "on_return" else kind)
             rets = {ret for site, _ in placed for ret in site.rets} - self._rets[path]
-            attached += self._attached("on_ret", path, [(ret, 0) for ret in sorted(rets)], "single-step")
+            attached += self._attached("on_return", path, [(ret, 0) for ret in sorted(rets)], "single-step")
             self._rets[path] |= rets
         except OSError:
             self._program.detach(attached)
@@ -66,11 +66,8 @@ class AllocatorProbes:
             self.probes.append(Probe(site.module, site.symbol, place.offset, place.kind))
             self.probes += [Probe(site.module, site.symbol, ret - site.start, "single-step") for ret in site.rets]
 
-    def _attached(self, function: str, path: str, points: list[tuple[int, int]], kind: Kind) -> list[int]:
+    def _attached(self, function: str, path: str, points: list[tuple[int, int]], kind: ProbeKind) -> list[int]:
         if not points:
             return []
-        counted_as: ProbeKind = "return" if function == "on_return" else kind
         is_session = function == "on_call"
-        return self._program.attach_uprobes(
-            function, path, points, pid=self._pid, kind=counted_as, is_session=is_session
-        )
+        return self._program.attach_uprobes(function, path, points, pid=self._pid, kind=kind, is_session=is_session)

@@ -14,6 +14,7 @@ from tracer.bpf.program import KernelIds
 from tracer.collectors import registry
 from tracer.collectors.collector import Collector, lost
 from tracer.collectors.errors import CollectorError
+from tracer.collectors.mode_choice import decided
 from tracer.collectors.naming import Naming
 from tracer.collectors.options import check_options, option
 from tracer.collectors.overhead import OverheadMeter
@@ -131,6 +132,8 @@ class Recording:
         meanwhile = partial(self._drain, _SLICE_S)
         self._names = ProcessNames(self._processes, with_lines=bool(option(spec, "lines")), meanwhile=meanwhile)
         self._resources.callback(self._names.close)
+        spec, self._choice = decided(spec)
+        self.value_types = value_types_of(spec.collector, spec.options)
         self._collector: Collector = registry.open_collector(spec, self._processes)
         self._resources.callback(self._collector.close)
         if self._processes.has_exited():
@@ -179,5 +182,5 @@ class Recording:
     def _facts(self) -> dict[str, object]:
         facts = {**self._processes.facts(), **self._collector.facts()}
         notes = facts.get("notes", [])
-        own = notes if isinstance(notes, list) else []
-        return {**facts, "notes": [*self._processes.notes(), *own, *self._names.notes()]}
+        own = [*self._choice.values(), *(notes if isinstance(notes, list) else [])]
+        return {**self._choice, **facts, "notes": [*self._processes.notes(), *own, *self._names.notes()]}

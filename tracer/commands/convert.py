@@ -12,12 +12,20 @@ import typer
 
 from tracer.commands.profiles import closed_early_is_fine, fail, load
 from tracer.profile.export.folded import write_one_column
+from tracer.profile.export.json import write_json
+from tracer.profile.export.pprof import write_pprof
+from tracer.profile.export.speedscope import write_speedscope
+from tracer.profile.export.table import write_table
 from tracer.profile.folded import write_folded
 from tracer.profile.model import Profile
 
 
 class Form(StrEnum):
     FOLDED = "folded"
+    PPROF = "pprof"
+    SPEEDSCOPE = "speedscope"
+    JSON = "json"
+    CSV = "csv"
 
 
 def convert(
@@ -41,10 +49,24 @@ def convert(
     with closed_early_is_fine():
         if list_ or snapshots:
             print(json.dumps(listing(profile, with_snapshot=snapshots), indent=1, ensure_ascii=False))
-        elif all_values:
+        elif to is Form.FOLDED and all_values:
             write_folded(profile, sys.stdout.buffer)
+        elif to is not Form.FOLDED:
+            _write(profile if not value else profile.only(_column(profile, value)), to, name=file.name)
         else:
             write_one_column(profile, _column(profile, value), sys.stdout)
+
+
+def _write(profile: Profile, to: Form, *, name: str) -> None:
+    """All value types, the default one first."""
+    if to is Form.PPROF:
+        write_pprof(profile, sys.stdout.buffer)
+    elif to is Form.SPEEDSCOPE:
+        write_speedscope(profile, sys.stdout, name=name)
+    elif to is Form.JSON:
+        write_json(profile, sys.stdout)
+    else:
+        write_table(profile, sys.stdout)
 
 
 def listing(profile: Profile, *, with_snapshot: bool = False) -> list[dict[str, object]]:

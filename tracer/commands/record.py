@@ -11,7 +11,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from tracer.block_options import DEFAULT_AGE_BANDS, NO_AGE_BANDS, BadOption
+from tracer.block_options import COLLECTOR, DEFAULT_AGE_BANDS, NO_AGE_BANDS, BadOption
 from tracer.collectors import CollectorError
 from tracer.collectors.ability import abilities, abilities_by_perf
 from tracer.collectors.session import Listener, Outcome, run_session
@@ -143,6 +143,8 @@ def record(
     if source != SOURCES[0]:
         options |= {SOURCE: source, **{name: asked for name, asked in several.items() if asked}}
     else:
+        if collector == COLLECTOR:
+            options.setdefault(MODE, DEFAULT_MODE)
         options |= {"budget": budget, "max_stacks": max_stacks, "max_blocks": max_blocks}
         options |= {"max_calls": max_calls, "ring_pages": ring_pages, "lines": int(lines), **several}
     selector = targets.selector_of(pids=pid, name=name, cgroup=cgroup, unit=unit, container=container)

@@ -136,6 +136,13 @@ class Profile:
                 return position
         raise KeyError(f"no value type {value_type!r}, there is {', '.join(v.name for v in self.value_types)}")
 
+    def only(self, column: int) -> Profile:
+        """The same stacks with one of the value types."""
+        picked = Profile((self.value_types[column],), capture=self.capture, format=self.format)
+        picked.skipped, picked.skipped_lines = self.skipped, self.skipped_lines
+        picked.names, picked.row_by_key, picked.columns = self.names, self.row_by_key, [self.columns[column]]
+        return picked
+
     def skip(self, number: int, text: str, reason: str) -> None:
         """Count a skipped line; the first few are kept to be shown."""
         self.skipped_lines += 1

@@ -1,4 +1,4 @@
-"""The options of a run that left something out, to words: what is not in a graph must be said beside it."""
+"""Options of a run that left something out, and its mode, to words: what a graph is made of must be said beside it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tracer.block_options import MAX_BYTES, BadOption, BlockOptions
+from tracer.mode_options import mode_captured
 from webapp.runs.models import Run, Snapshot
 from webapp.runs.templatetags.numbers import size, span
 
@@ -24,6 +25,16 @@ def _source(run: Run, snapshots: list[Snapshot]) -> object:
     if run.spec:
         return run.spec.get("options", {}).get("source")
     return snapshots[-1].capture.get("source") if snapshots else None
+
+
+def mode_words(snapshots: list[Snapshot]) -> str:
+    """How a recording of malloc counted, by what its newest snapshot says; empty if it says nothing."""
+    mode = mode_captured(snapshots[-1].capture) if snapshots else None
+    if mode is None:
+        return ""
+    if mode.is_sampled:
+        return f"estimated from samples: one block for each {size(mode.sample_bytes)} on average"
+    return "calls at their entry only: nothing of frees" if mode.is_calls else "every block followed"
 
 
 def _claimed(snapshots: list[Snapshot]) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET
 
 from tracer.profile.formats.unpack import packed_as
 from webapp.flamegraph import plain
-from webapp.flamegraph.filters import filter_words
+from webapp.flamegraph.filters import filter_words, mode_words
 from webapp.flamegraph.serving import packed_response, quoted, signed_in
 from webapp.runs.models import Payload, Run
 from webapp.runs.views import may_delete
@@ -39,6 +39,7 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "can_record": found.project is not None and found.project.allows(request.user, Role.MEMBER),
         "can_delete": may_delete(found, person(request)),
         "filters": filter_words(found, snapshots),
+        "mode": mode_words(snapshots),
         "received": snapshots[-DOWNLOADS_OFFERED:],
         "run_api_url": f"/api/v1/runs/{found.run_id}",
         "preload_url": _preload_url(found, shown, first) if shown and first else "",

@@ -10,7 +10,8 @@ from django.core.exceptions import ValidationError
 
 from tracer import protocol
 from tracer.allocator_options import ALLOCATOR_OPTIONS, MAX_OPTION_LENGTH
-from tracer.block_options import BLOCK_OPTIONS, BadOption
+from tracer.block_options import BLOCK_OPTIONS, COLLECTOR, BadOption
+from tracer.mode_options import DEFAULT_MODE, MODE, MODE_OPTIONS, MODES
 from tracer.perf_options import SOURCE
 from tracer.protocol import check_run_options
 from tracer.unwind_option import AUTO, UNWIND, UNWINDS
@@ -25,7 +26,9 @@ SNAPSHOTS_BY_DEFAULT = 10  # enough to see a slope, and a tenth of the run lost 
 SHORTEST_INTERVAL_S = 1.0
 SOURCES = [("", "our own programs, or perf where there is no bcc"), ("perf", "perf")]
 # Those that the form has fields for.
-RUN_OPTIONS = (*BLOCK_OPTIONS, *ALLOCATOR_OPTIONS, UNWIND, "lines", "budget", "max_stacks", "max_blocks", SOURCE)
+RUN_OPTIONS = (
+    *BLOCK_OPTIONS, *MODE_OPTIONS, *ALLOCATOR_OPTIONS, UNWIND, "lines", "budget", "max_stacks", "max_blocks", SOURCE,
+)  # fmt: skip
 SHOWN_OPTIONS = (*RUN_OPTIONS, *TARGET_FIELDS)
 LINES = [("", "The function"), ("1", "The function, with file and line where known")]
 USUAL = ("", None, False, AUTO)  # what an option has that nobody chose
@@ -82,16 +85,18 @@ class NewRunForm(AboutForm):
     older_than = forms.CharField(required=False, max_length=20)
     min_size = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of bytes."})
     max_size = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of bytes."})
+    mode = forms.ChoiceField(required=False, choices=[*MODES.items()], initial=DEFAULT_MODE)
+    sample_bytes = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of bytes."})
     unwind = forms.ChoiceField(required=False, choices=[*UNWINDS.items()], initial=AUTO)
     lines = forms.TypedChoiceField(required=False, choices=LINES, coerce=int, empty_value=None)
     budget = forms.CharField(required=False, max_length=20)
     max_stacks = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of stacks."})
     max_blocks = forms.IntegerField(required=False, error_messages={"invalid": "Enter a whole number of blocks."})
 
-    source = forms.ChoiceField(required=False, choices=SOURCES)
     alloc = forms.CharField(required=False, max_length=MAX_OPTION_LENGTH)
     free = forms.CharField(required=False, max_length=MAX_OPTION_LENGTH)
     addr = forms.CharField(required=False, max_length=MAX_OPTION_LENGTH)
+    source = forms.ChoiceField(required=False, choices=SOURCES)
 
     def __init__(self, *args: Any, host: Host, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -151,6 +156,8 @@ class NewRunForm(AboutForm):
         data["options"] = {name: data[name] for name in RUN_OPTIONS if data.get(name) not in USUAL}
         data["options"] |= {name: 1 for name in TARGET_OPTIONS if data.get(name)}
         self._clean_source(data)
+        if data["collector"] == COLLECTOR and SOURCE not in data["options"]:
+            data["options"].setdefault(MODE, DEFAULT_MODE)  # a spec without one is exact
         try:
             check_run_options(data["collector"], data["options"])
         except BadOption as error:

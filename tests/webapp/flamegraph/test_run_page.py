@@ -108,6 +108,31 @@ def test_a_run_of_many_snapshots_costs_no_more_queries(
 
 
 @pytest.mark.parametrize(
+    ("claim", "words", "meaning"),
+    [
+        (
+            '"mode": "sampled", "sample_bytes": 65536',
+            "estimated from samples: one block for each 64.0\u00a0kB on average",
+            "Bytes allocated while tracing and not freed yet, estimated from samples every 64\u00a0kB",
+        ),
+        ('"mode": "exact"', "every block followed", "Bytes allocated while tracing and not freed yet"),
+        ('"mode": "<b>"', "", "Bytes allocated while tracing and not freed yet"),
+        ('"mode": [1]', "", "Bytes allocated while tracing and not freed yet"),
+    ],
+)
+def test_the_mode_stands_beside_the_other_facts_and_estimates_say_so_in_their_meaning(
+    claim: str, words: str, meaning: str, story: Any, as_user: AsUser, uploaded_run: Callable[..., Run]
+) -> None:
+    head = f'# memflame-folded 1\n# values: outstanding_bytes\n# capture: {{"collector": "malloc", {claim}}}\n'
+    run = uploaded_run(f"{head}main;leak 1\n".encode())
+
+    response = as_user(story.alice).get(f"/runs/{run.run_id}")
+
+    assert response.context["mode"] == words
+    assert run.snapshots.get().value_types[0]["meaning"] == meaning
+
+
+@pytest.mark.parametrize(
     ("options", "words"),
     [
         ({"older_than": "30s"}, ["only blocks older than 30\u00a0s"]),

@@ -54,7 +54,9 @@ def test_options_that_are_filled_in_are_those_of_the_run(
 
     as_user(story.bob).post(NEW_RUN, filled_in(live_host, **options))
 
-    assert Run.objects.get().spec["options"] == {"age_bands": "30s,5m", "older_than": "30s", "min_size": 64, **pool}
+    assert Run.objects.get().spec["options"] == {
+        "age_bands": "30s,5m", "older_than": "30s", "min_size": 64, "mode": "auto", **pool,
+    }  # fmt: skip
 
 
 def test_children_and_further_processes_are_those_of_the_run(
@@ -70,7 +72,7 @@ def test_children_and_further_processes_are_those_of_the_run(
 
     run = Run.objects.get()
     assert run.spec["target"] == "pids:4711@1234,4800@5,4900@6"
-    assert run.spec["options"] == {"follow_children": 1, "by_process": 1}
+    assert run.spec["options"] == {"follow_children": 1, "by_process": 1, "mode": "auto"}
     assert run.target_words == "4711, 4800, 4900 and their children"
 
 
@@ -97,7 +99,25 @@ def test_a_way_to_find_stacks_that_was_chosen_is_that_of_the_run(
     for unwind in ("dwarf", "auto"):
         as_user(story.bob).post(NEW_RUN, filled_in(live_host, unwind=unwind))
 
-    assert [run.spec["options"] for run in Run.objects.order_by("pk")] == [{"unwind": "dwarf"}, {}]
+    options = [run.spec["options"] for run in Run.objects.order_by("pk")]
+    assert options == [{"unwind": "dwarf", "mode": "auto"}, {"mode": "auto"}]
+
+
+def test_a_mode_that_was_chosen_is_that_of_the_run(
+    story: Any, live_host: Host, as_user: Callable[[User], Client]
+) -> None:
+    as_user(story.bob).post(NEW_RUN, filled_in(live_host, mode="sampled", sample_bytes="65536"))
+
+    assert Run.objects.get().spec["options"] == {"mode": "sampled", "sample_bytes": 65536}
+
+
+def test_options_that_a_mode_does_not_have_are_refused_beside_their_fields(
+    story: Any, live_host: Host, as_user: Callable[[User], Client]
+) -> None:
+    response = as_user(story.bob).post(NEW_RUN, filled_in(live_host, mode="calls", older_than="30s"))
+
+    assert "mode calls follows no blocks: leave it out." in response.content.decode()
+    assert not Run.objects.exists()
 
 
 def test_lines_are_recorded_when_they_were_asked_for(
@@ -106,7 +126,10 @@ def test_lines_are_recorded_when_they_were_asked_for(
     for lines in ("1", ""):
         as_user(story.bob).post(NEW_RUN, filled_in(live_host, lines=lines))
 
-    assert [run.spec["options"] for run in Run.objects.order_by("pk")] == [{"lines": 1}, {}]
+    assert [run.spec["options"] for run in Run.objects.order_by("pk")] == [
+        {"lines": 1, "mode": "auto"},
+        {"mode": "auto"},
+    ]
 
 
 def test_a_recording_has_the_limits_that_were_filled_in(
@@ -114,7 +137,7 @@ def test_a_recording_has_the_limits_that_were_filled_in(
 ) -> None:
     as_user(story.bob).post(NEW_RUN, filled_in(live_host, budget="2.5", max_stacks="65536", max_blocks=""))
 
-    assert Run.objects.get().spec["options"] == {"budget": "2.5", "max_stacks": 65536}
+    assert Run.objects.get().spec["options"] == {"budget": "2.5", "max_stacks": 65536, "mode": "auto"}
 
 
 def test_the_plan_says_how_much_memory_the_maps_take(story: Any, live_host: Host, get: Callable[..., Any]) -> None:

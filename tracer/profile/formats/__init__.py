@@ -6,12 +6,26 @@ from typing import BinaryIO
 
 from tracer.profile.errors import EmptyProfile, UnrecognizedFormat
 from tracer.profile.folded import Resolve
-from tracer.profile.formats import folded, perf_script
+from tracer.profile.formats import (
+    bpftrace,
+    dtrace,
+    folded,
+    gperftools,
+    heaptrack,
+    jemalloc,
+    massif,
+    memleak,
+    perf_script,
+    pprof,
+    stackcount,
+)
 from tracer.profile.formats.reading import Importer, Reading
 from tracer.profile.formats.unpack import head_of, unpack
 from tracer.profile.model import Limits, Profile
 
-_IMPORTERS: tuple[Importer, ...] = (perf_script, folded)
+_IMPORTERS: tuple[Importer, ...] = (
+    pprof, jemalloc, gperftools, massif, heaptrack, memleak, bpftrace, perf_script, stackcount, dtrace, folded,
+)  # fmt: skip
 FORMATS = {importer.NAME: importer for importer in _IMPORTERS}
 """By name, in the order in which they are asked; folded text is last, since any text could be it."""
 

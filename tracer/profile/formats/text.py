@@ -37,6 +37,20 @@ def read_lines(steps: Iterator[bytes], limits: Limits) -> Iterator[bytes]:
         yield b"".join(pending)
 
 
+def numbered_lines(steps: Iterator[bytes], limits: Limits) -> Iterator[tuple[int, str]]:
+    """Lines with their 1-based numbers, without line end; bytes that are not UTF-8 become U+FFFD."""
+    for number, line in enumerate(read_lines(steps, limits), start=1):
+        if number > limits.lines:
+            raise LimitExceeded("number of lines", limit=limits.lines, value=limits.lines, line=number, at_least=True)
+        yield number, line.decode("utf-8", "replace").rstrip("\r")
+
+
+def head_text(head: bytes) -> str:
+    """The first bytes of a file as text with single newlines, for recognising it."""
+    text = head.decode(_encoding(head), "replace").removeprefix("\ufeff")
+    return text.replace("\r\n", "\n")
+
+
 def _check(number: int, size: int, limits: Limits) -> None:
     if size > limits.line_bytes:
         limit = limits.line_bytes

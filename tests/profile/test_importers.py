@@ -1,0 +1,135 @@
+"""Each importer on files of its own: recognised by content, equal to their golden twins, and safe when damaged."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tracer import protocol
+from tracer.profile.errors import MalformedProfile, ProfileError
+from tracer.profile.folded import write_folded
+from tracer.profile.formats import FORMATS, read_profile
+from tracer.profile.model import Profile
+
+DATA = Path(__file__).parents[1] / "data"
+OTHERS = ("folded", "perf_script")  # they have tests of their own
+GOLDEN = sorted(
+    path
+    for name in FORMATS
+    if name not in OTHERS
+    for path in (DATA / name).iterdir()
+    if path.suffix not in (".expected", ".md")
+)
+
+
+def read(raw: bytes) -> Profile:
+    return read_profile(io.BytesIO(raw), resolve=protocol.value_type_named)
+
+
+def text_of(profile: Profile) -> str:
+    """In our folded form, and which lines were skipped."""
+    out = io.BytesIO()
+    write_folded(profile, out)
+    skipped = [f"# skipped {line.number}: {line.reason}\n" for line in profile.skipped]
+    return out.getvalue().decode() + "".join(skipped)
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_file_is_read_as_its_golden_twin_says(path: Path) -> None:
+    profile = read(path.read_bytes())
+
+    assert profile.format == path.parent.name
+    assert text_of(profile) == path.with_name(f"{path.name}.expected").read_text()
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_line_ends_of_windows_and_a_missing_last_one_change_nothing(path: Path) -> None:
+    raw = path.read_bytes()
+    if b"\0" in raw or not raw.isascii():
+        return  # no text
+
+    assert text_of(read(raw.replace(b"\n", b"\r\n").rstrip())) == text_of(read(raw))
+
+
+@given(path=st.sampled_from(GOLDEN), data=st.data())
+def test_a_damaged_file_is_read_or_refused_but_never_a_crash(path: Path, data: st.DataObject) -> None:
+    raw = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        start = data.draw(st.integers(0, len(raw)))
+        piece = data.draw(st.binary(max_size=8) | st.sampled_from([b"\n", b"-", b"9" * 30, b"@", b"\xff\xfe", b"[0]"]))
+        raw[start : start + data.draw(st.integers(0, 12))] = piece
+    try:
+        profile = read(bytes(raw))
+    except ProfileError as error:
+        assert str(error)
+    else:
+        assert profile.stack_count > 0
+
+
+@pytest.mark.parametrize(
+    "first", ["--- heapz 1 ---", "--- contentionz 1 ---", "goroutine profile: total 7", "heap profile: a"]
+)
+def test_relatives_of_the_heap_text_are_refused_by_name(first: str) -> None:
+    with pytest.raises(MalformedProfile, match="of this family only profiles of the heap are read"):
+        read(f"{first}\n  1: 2 @ 0x1\n".encode())
+
+
+MASSIF = b"desc: (none)\ncmd: ./a\ntime_unit: i\nsnapshot=0\ntime=0\nheap_tree=peak\n"
+
+
+@pytest.mark.parametrize(
+    ("tree", "words"),
+    [
+        (b"n2: 5 (heap)\n n0: 5 0x1: main (m.c:1)\n", "the end of the file: the tree of snapshot 0 has fewer nodes"),
+        (b"n1: 5 (heap)\n n0: 5 0x1: main (m.c:1)\n n0: 5 0x1: g (m.c:2)\n", "line 9: a node that is nobody's child"),
+        (b"n3: 5 (heap)\nsnapshot=1\n", "line 8: the tree of snapshot 0 has fewer nodes"),
+    ],
+)
+def test_a_wrong_count_of_children_is_refused_with_its_line(tree: bytes, words: str) -> None:
+    with pytest.raises(MalformedProfile, match=words):
+        read(MASSIF + tree)
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (b"x 3 /a\n", "line 2: a raw recording"),
+        (b"i 1 5 1\n", "an instruction names string 1, there are 0"),
+        (b"i 1 0\nt 7 0\n", "trace 1 names an instruction or a trace before it was told"),
+        (b"i 1 0\nt 1 9\n", "trace 1 names an instruction or a trace before it was told"),
+        (b"a 10 3\n", "names trace 3, there are 0"),
+    ],
+)
+def test_a_heaptrack_file_that_names_what_it_has_not_told_is_refused(lines: bytes, words: str) -> None:
+    with pytest.raises(MalformedProfile, match=words):
+        read(b"v 10400 3\n" + lines)
+
+
+def _field(number: int, value: bytes) -> bytes:
+    return bytes([number << 3 | 2, len(value)]) + value
+
+
+TYPES = _field(6, b"") + _field(6, b"samples") + _field(1, b"\x08\x01")  # strings and one sample type
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (_field(2, b"\x0a\x01\x07\x12\x01\x05"), "a sample names location 7, which there is not"),
+        (_field(2, b"\x12\x02\x05\x06"), "the samples, 1, have 2 values, expected 1 each"),
+        (_field(2, b"\x0a\x01\x07\x12\x01\x05") + _field(4, b"\x08\x07\x22\x02\x08\x09"), "names function 9, which"),
+        (_field(1, b"\x08\x63"), "a name is string 99, there are 2"),
+        (_field(2, b"\x0a\x05\x07"), "a message ends inside of a field"),
+        (_field(2, b"\x0a\x01\xff\x12\x01\x05"), "packed numbers end inside of one"),
+        (b"\x12\x7f\x00", "the file ends inside of the field that begins at byte 15"),
+        (b"\x48" + b"\xff" * 11, "a number has more than 10 bytes"),
+        (_field(4, b"\x0b"), "field 1 has wire type 3, which there is not"),
+    ],
+)
+def test_a_broken_pprof_profile_is_refused_with_what_is_wrong(body: bytes, words: str) -> None:
+    with pytest.raises(MalformedProfile, match=words):
+        read(TYPES + body)

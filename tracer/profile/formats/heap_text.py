@@ -1,0 +1,122 @@
+"""What jemalloc's and tcmalloc's heap texts have in common: sampled sizes, addresses, and the libraries they lie in."""
+
+from __future__ import annotations
+
+import bisect
+import math
+import re
+from collections.abc import Iterable, Sequence
+
+from tracer.profile.errors import LimitExceeded
+from tracer.profile.formats.stack_sums import StackSums
+from tracer.profile.model import Limits, Number, Profile, ValueType
+
+INUSE = (
+    ValueType("inuse_bytes", "bytes", "level", "Bytes in use when the profile was taken"),
+    ValueType("inuse_objects", "objects", "level", "Objects in use when the profile was taken"),
+)
+ALLOCATED = (
+    ValueType("alloc_bytes", "bytes", "flow", "Bytes allocated since the program began, freed since or not"),
+    ValueType("alloc_objects", "objects", "flow", "Objects allocated since the program began, freed since or not"),
+)
+_MAP_LINE = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (\S{4}) ([0-9a-f]+) [0-9a-f]+:[0-9a-f]+ \d+ *(.*)")
+_MAX_LIBRARIES = 100_000
+
+
+def unsampled(size: Number, objects: Number, rate: int) -> tuple[Number, Number]:
+    """Bytes and objects of one stack as they were before an object of s bytes was kept with probability 1-exp(-s/rate).
+
+    Each stack by itself: the scale of a total would be that of an average object.
+    """
+    if rate <= 1 or not objects:
+        return size, objects
+    scale = 1 / -math.expm1(-abs(size / objects) / rate) if size else 1.0
+    return size * scale, objects * scale
+
+
+def sampled_types(value_types: Iterable[ValueType], rate: int) -> tuple[ValueType, ...]:
+    """The same, with fractions and the rate in their meaning, if there is a rate."""
+    if rate <= 1:
+        return tuple(value_types)
+    about = f"estimated from samples every {size_text(rate)}"
+    return tuple(
+        ValueType(known.name, known.unit, known.kind, f"{known.meaning}, {about}", is_float=True)
+        for known in value_types
+    )
+
+
+def size_text(count: int) -> str:
+    for unit, size in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if count >= size and count % size == 0:
+            return f"{count // size}\N{NO-BREAK SPACE}{unit}"
+    return f"{count:,}\N{NO-BREAK SPACE}B"
+
+
+def call_addresses(text: str) -> list[int]:
+    """Leaf first; of callers, inside of the call and not behind it."""
+    leaf, *callers = (int(word, 16) for word in text.split())
+    return [leaf, *(address - 1 for address in callers)]
+
+
+class Libraries:
+    """Lines of /proc/PID/maps to the name of an address: file and place in it."""
+
+    def __init__(self) -> None:
+        self._spans: list[tuple[int, int, int, str]] = []  # start, end, offset, path
+
+    def take(self, line: str) -> bool:
+        """Whether it was one; only those of code are kept."""
+        found = _MAP_LINE.match(line.strip())
+        if found is None:
+            return False
+        start, end, permissions, offset, path = found.groups()
+        if "x" in permissions and path:
+            self._spans.append((int(start, 16), int(end, 16), int(offset, 16), path))
+            if len(self._spans) > _MAX_LIBRARIES:
+                raise LimitExceeded("number of mapped libraries", limit=_MAX_LIBRARIES, value=len(self._spans))
+        return True
+
+    def sort(self) -> None:
+        self._spans.sort()
+
+    def name(self, address: int) -> str:
+        position = bisect.bisect_right(self._spans, (address, math.inf)) - 1
+        if position >= 0:
+            start, end, offset, path = self._spans[position]
+            if address < end:
+                return f"{path.rpartition('/')[2]}+{address - start + offset:#x}"
+        return f"{address:#x}"
+
+
+class AddressSums:
+    """Values by addresses, named when all of the file is read: it lists the libraries last."""
+
+    def __init__(self, value_types: Sequence[ValueType], limits: Limits) -> None:
+        self._sums = StackSums(value_types, limits)
+        self._limits = limits
+        self.libraries = Libraries()
+        self.names_by_address: dict[int, list[str]] = {}  # root first, where the file tells
+
+    @property
+    def profile(self) -> Profile:
+        return self._sums.profile
+
+    def add(self, addresses: Sequence[int], values: Sequence[Number], line: int) -> None:
+        """Addresses leaf first."""
+        self._sums.add([f"{address:x}" for address in reversed(addresses)], values, line)
+
+    def finish(self) -> Profile:
+        found = self._sums.finish("the profile holds no stack")
+        self.libraries.sort()
+        named = StackSums(found.value_types, self._limits)
+        names = [self._names(int(text, 16)) for text in found.names]
+        names_by_text = dict(zip(found.names, names, strict=True))
+        for stack, values in found.rows():
+            named.add([name for text in stack for name in names_by_text[text]], values)
+        profile = named.finish()
+        profile.skipped, profile.skipped_lines = found.skipped, found.skipped_lines
+        return profile
+
+    def _names(self, address: int) -> list[str]:
+        known = self.names_by_address.get(address) or self.names_by_address.get(address + 1)
+        return known or [self.libraries.name(address)]

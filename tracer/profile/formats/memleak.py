@@ -1,0 +1,106 @@
+"""Text of bcc's memleak to what was outstanding at its last report: the importer.
+
+https://github.com/iovisor/bcc/blob/master/tools/memleak_example.txt
+
+[11:16:34] Top 2 stacks with outstanding allocations:
+        160 bytes in 10 allocations from stack
+                0x0000563f main+0x6d [allocs]
+                0x00007f31 __libc_start_main+0xf0 [libc.so.6]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tracer.profile.formats.reading import Reading
+from tracer.profile.formats.stack_sums import StackSums
+from tracer.profile.formats.text import head_text, numbered_lines
+from tracer.profile.model import Profile, ValueType
+
+NAME = "memleak"
+TITLE = "bcc memleak"
+
+_REPORT = re.compile(r"\[(\d+:\d+:\d+)\] Top \d+ stacks with outstanding allocations:\s*")
+_STACK = re.compile(r"\s*(\d+) bytes in (\d+) allocations from stack\s*")
+_BLOCK = re.compile(r"\s+addr = \S+ size = \S+\s*")  # with -a; in the sum of its stack already
+# The address as old, new and libbpf versions write it; the offset; the module, which the kernel may lack.
+_FRAME = re.compile(
+    r"\s+(?:\d+ +\[<[0-9a-f]+>\] +|0x[0-9a-f]+\s+)?(?P<name>\S.*?)(?:\+0x[0-9a-f]+)?(?: +\[(?P<module>[^\[\]]+)\])?\s*"
+)
+_ATTACHING = re.compile(r"Attaching to (?:pid \d+|kernel allocators), Ctrl\+C to quit\.\s*")
+_CHATTER = ("^C", "...")
+_UNKNOWN = ("[unknown]", "<null sym>")
+_VALUE_TYPES = (
+    ValueType("outstanding_bytes", "bytes", "level", "Bytes not freed at memleak's last report, and older than its -o"),
+    ValueType("outstanding_objects", "objects", "level", "Allocations not freed at memleak's last report"),
+)
+
+
+def matches(head: bytes) -> bool:
+    return any(
+        _REPORT.fullmatch(line) or _STACK.fullmatch(line) or _ATTACHING.fullmatch(line)
+        for line in head_text(head).splitlines()
+    )
+
+
+def read(steps: Iterator[bytes], reading: Reading) -> Profile:
+    text = _Text(reading)
+    for number, line in numbered_lines(steps, reading.limits):
+        text.take(number, line)
+    return text.finish()
+
+
+class _Text:
+    """Reports are levels: each new one takes the place of the last, they are never added."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._limits = reading.limits
+        self._reports = 0
+        self._time = ""
+        self._sums = StackSums(_VALUE_TYPES, self._limits)
+        self._open: tuple[int, int, int] | None = None  # line, bytes, objects
+        self._frames: list[str] = []  # leaf first
+
+    def take(self, number: int, line: str) -> None:
+        if report := _REPORT.fullmatch(line):
+            self._begin(report[1])
+        elif stack := _STACK.fullmatch(line):
+            self._end()
+            self._open = number, int(stack[1]), int(stack[2])
+        elif _BLOCK.fullmatch(line) or not line.strip():
+            return
+        elif self._open and (frame := _FRAME.fullmatch(line)):
+            self._frames.append(_name(frame))
+        elif line.strip() not in _CHATTER and not _ATTACHING.fullmatch(line):
+            self._sums.profile.skip(number, line, "it belongs to no stack of a report")
+
+    def finish(self) -> Profile:
+        self._end()
+        profile = self._sums.finish(
+            "memleak's last report holds no stack" if self._reports else "memleak printed no report"
+        )
+        if self._reports:
+            earlier = f", the last of {self._reports:,} reports" if self._reports > 1 else ""
+            profile.capture = {"notes": [f"What memleak reported at {self._time}{earlier}."]}
+        return profile
+
+    def _begin(self, time: str) -> None:
+        self._open, self._frames, self._time = None, [], time
+        before = self._sums.profile
+        self._sums = StackSums(_VALUE_TYPES, self._limits)
+        self._sums.profile.skipped, self._sums.profile.skipped_lines = before.skipped, before.skipped_lines
+        self._reports += 1
+
+    def _end(self) -> None:
+        if self._open is None:
+            return
+        line, size, objects = self._open
+        self._sums.add([*reversed(self._frames)] or ["[stack not recorded]"], [size, objects], line)
+        self._open, self._frames = None, []
+
+
+def _name(frame: re.Match[str]) -> str:
+    """Of a frame without a name, its module."""
+    name, module = frame["name"], frame["module"]
+    return f"[{module}]" if module and name in _UNKNOWN else name

@@ -1,0 +1,96 @@
+"""Stacks that an importer has read to a profile, added up within the limits."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tracer.profile.errors import EmptyProfile, LimitExceeded, MalformedProfile
+from tracer.profile.folded import MAX_COLUMNS
+from tracer.profile.model import MAX_VALUE, Limits, Number, Profile, ValueType
+
+_ID_BYTES = array("i").itemsize
+
+
+class StackSums:
+    """One stack after the other, root first; the same one again adds up."""
+
+    def __init__(self, value_types: Sequence[ValueType], limits: Limits) -> None:
+        self.profile = Profile(tuple(value_types))
+        self._limits = limits
+        self._amounts: list[Number] = [0] * len(value_types)  # of |value|: no sum of some of them can be larger
+        self._signed = [known.is_signed for known in value_types]
+        self._frames = 0
+        self._key_by_name: dict[str, bytes] = {}
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.profile.row_by_key
+
+    def add(self, stack: Sequence[str], values: Sequence[Number], line: int | None = None) -> None:
+        """A stack needs a frame; `line` is what an error names."""
+        if len(stack) > self._limits.stack_frames:
+            what = "number of frames in a stack"
+            raise LimitExceeded(what, limit=self._limits.stack_frames, value=len(stack), line=line)
+        for place, value in enumerate(values):
+            self._watch(place, value, line)
+        key = b"".join([self._key_by_name.get(name) or self._key_of(name, line) for name in stack])
+        if self.profile.add_key(key, values):
+            self._watch_frames(len(stack), line)
+
+    def add_column(self, value_type: ValueType) -> int:
+        """Position of a further value type, 0 for all stacks until now."""
+        profile = self.profile
+        profile.columns.append(array("d" if value_type.is_float else "q", [0] * profile.stack_count))
+        profile.value_types = (*profile.value_types, value_type)
+        self._amounts.append(0)
+        self._signed.append(value_type.is_signed)
+        if len(profile.columns) > MAX_COLUMNS:
+            raise LimitExceeded("number of value types", limit=MAX_COLUMNS, value=len(profile.columns))
+        return len(profile.columns) - 1
+
+    def add_to(self, column: int, stack: Sequence[str], value: Number, line: int | None = None) -> None:
+        """Add to one of several value types."""
+        values: list[Number] = [0] * len(self._amounts)
+        values[column] = value
+        self.add(stack, values, line)
+
+    def finish(self, empty: str = "the file holds no stack") -> Profile:
+        """EmptyProfile with those words if there was no stack at all."""
+        profile = self.profile
+        if self.is_empty:
+            skipped = f"; {profile.skipped_lines:,} lines were skipped" if profile.skipped_lines else ""
+            raise EmptyProfile(f"{empty}{skipped}")
+        profile.value_types = tuple(
+            replace(known, is_signed=signed) for known, signed in zip(profile.value_types, self._signed, strict=True)
+        )
+        return profile
+
+    def _key_of(self, name: str, line: int | None) -> bytes:
+        size = len(name.encode("utf-8", "surrogatepass"))
+        if size > self._limits.name_bytes:
+            raise LimitExceeded(
+                "length of a frame's name in bytes", limit=self._limits.name_bytes, value=size, line=line
+            )
+        number = self.profile.id_of(name.replace("\0", "\ufffd"))
+        key = self._key_by_name[name] = array("i", [number]).tobytes()
+        return key
+
+    def _watch(self, place: int, value: Number, line: int | None) -> None:
+        self._amounts[place] += abs(value)
+        if value < 0:
+            self._signed[place] = True
+        amount = self._amounts[place]
+        if self.profile.columns[place].typecode == "q" and amount > MAX_VALUE:
+            what = f"sum of {self.profile.value_types[place].name}"
+            raise LimitExceeded(what, limit=MAX_VALUE, value=int(amount), line=line)
+        if not math.isfinite(amount):
+            raise MalformedProfile(f"{f'line {line}: ' if line else ''}the values are too large to be added up")
+
+    def _watch_frames(self, count: int, line: int | None) -> None:
+        self._frames += count
+        if self._frames > self._limits.frames:
+            what = "number of frames in all stacks"
+            raise LimitExceeded(what, limit=self._limits.frames, value=self._frames, line=line)

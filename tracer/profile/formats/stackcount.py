@@ -1,0 +1,88 @@
+"""Text of bcc's stackcount to calls by stack: the importer.
+
+https://github.com/iovisor/bcc/blob/master/tools/stackcount_example.txt
+
+Tracing 1 functions for "c:malloc"... Hit Ctrl-C to end.
+
+  malloc
+  load_index
+  main
+    search-api [4711]
+    23
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tracer.profile.formats.reading import Reading
+from tracer.profile.formats.stack_sums import StackSums
+from tracer.profile.formats.text import head_text, numbered_lines
+from tracer.profile.model import Profile, ValueType
+
+NAME = "stackcount"
+TITLE = "bcc stackcount"
+
+# What stands where tells what it is: a function may well be called 123.
+_COUNT = re.compile(r" {4}(\d+)\s*")
+_PROCESS = re.compile(r" {4}(\S.*\[\d+\])\s*")
+_DELIMITER = re.compile(r" {4}--\s*")
+_FRAME = re.compile(r" {2}(?:[0-9a-f]{8,16} +)?(\S.*?)\s*")
+_OFFSET = re.compile(r"(?<=.)\+?0x[0-9a-f]+$")  # old versions wrote no plus
+_BANNER = re.compile(r'Tracing \d+ functions? for "(.*)"\.\.\. Hit Ctrl-C to end\.\s*')
+_CHATTER = re.compile(r"\^C|Detaching\.\.\.|\d\d:\d\d:\d\d|.*\(omitted for brevity\)|\.\.\.|\[\.\.\.\]")
+_BLOCK = re.compile(r"^ {2}\S.*\n(?:(?: {4}.*)?\n){0,4}? {4}\d+ *$", re.MULTILINE)
+
+_VALUE_TYPES = (ValueType("calls", "calls", "flow", "Calls as counted by stackcount"),)
+
+
+def matches(head: bytes) -> bool:
+    return _BLOCK.search(head_text(head)) is not None
+
+
+def read(steps: Iterator[bytes], reading: Reading) -> Profile:
+    text = _Text(reading)
+    for number, line in numbered_lines(steps, reading.limits):
+        text.take(number, line)
+    return text.finish()
+
+
+class _Text:
+    def __init__(self, reading: Reading) -> None:
+        self._limits = reading.limits
+        self._sums = StackSums(_VALUE_TYPES, self._limits)
+        self._has_begun = False
+        self._frames: list[str] = []  # leaf first
+        self._process: list[str] = []
+
+    def take(self, number: int, line: str) -> None:
+        if count := _COUNT.fullmatch(line):
+            self._end(number, int(count[1]))
+        elif process := _PROCESS.fullmatch(line):
+            self._process = [process[1]]
+        elif _DELIMITER.fullmatch(line):
+            self._frames.append("--")
+        elif frame := _FRAME.fullmatch(line):
+            self._frames.append(_OFFSET.sub("", frame[1]))
+        elif _BANNER.fullmatch(line):
+            self._begin()
+        elif line.strip() and not _CHATTER.fullmatch(line.strip()):
+            self._sums.profile.skip(number, line, "it is neither a frame nor a count")
+
+    def finish(self) -> Profile:
+        return self._sums.finish()
+
+    def _begin(self) -> None:
+        """With --debug, a whole program stands before this line: none of it is a frame."""
+        self._frames, self._process = [], []
+        if not self._has_begun:
+            self._sums, self._has_begun = StackSums(_VALUE_TYPES, self._limits), True
+
+    def _end(self, number: int, count: int) -> None:
+        stack = [*self._process, *reversed(self._frames)]
+        self._frames, self._process = [], []
+        if stack:
+            self._sums.add(stack, [count], number)
+        else:
+            self._sums.profile.skip(number, f"{count}", "a count without a stack")
