@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tracer.bpf.program import Program
 from tracer.collectors import CollectorError, PerfRecording, start
 from tracer.perf.uprobes import Uprobes
 from tracer.protocol import RunSpec
@@ -247,13 +248,28 @@ def test_what_can_not_be_recorded_is_told(launch: Callable[..., Any]) -> None:
         start(RunSpec("r-test", "malloc", 4_194_304, options={"source": "perf"})).__enter__()
 
 
-def test_a_program_of_another_tracer_that_keeps_events_from_perf_is_told(launch: Callable[..., Any]) -> None:
-    workload = launch("heap")
-    with start(RunSpec("r-test", "brk", workload.pid)):
-        running = by_perf(workload, "brk")
-
+def test_a_program_of_another_tracer_that_keeps_events_from_perf_is_told(
+    launch: Callable[..., Any], tmp_path: Path
+) -> None:
+    selfish = tmp_path / "selfish.c"
+    selfish.write_text("TRACEPOINT_PROBE(syscalls, sys_enter_brk) { return 0; }")
+    program = Program([selfish], defines={})
+    try:
         with pytest.raises(CollectorError, match="syscalls:sys_enter_brk, .* does not reach perf: a BPF program of"):
-            running.__enter__()
+            by_perf(launch("heap"), "brk").__enter__()
+    finally:
+        program.close()
+
+
+def test_a_recording_of_ours_keeps_nothing_from_perf(
+    launch: Callable[..., Any], by_function: Callable[..., Any]
+) -> None:
+    workload = launch("heap")
+    with start(RunSpec("r-test", "brk", workload.pid)) as ours, by_perf(workload, "brk") as perf:
+        workload.work()
+
+        for snapshot in (ours.snapshot(), perf.last_snapshot()):
+            assert by_function(snapshot).values("grow") == (11 * 3 * PAGE, 12, 0)
 
 
 def test_events_of_a_living_tracer_stay(launch: Callable[..., Any]) -> None:

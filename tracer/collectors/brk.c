@@ -17,16 +17,16 @@ static __always_inline u64 current_break(void) {
 
 TRACEPOINT_PROBE(syscalls, sys_enter_brk) {
   if (!is_recorded())
-    return 0;
+    return PASS_ON;
   struct entered entered = {.call = args->__syscall_nr, .previous = current_break()};
   entered.arguments[0] = args->brk;
   enter(&entered);
-  return 0;
+  return PASS_ON;
 }
 
 TRACEPOINT_PROBE(syscalls, sys_exit_brk) {
   struct entered entered;
   if (is_recorded() && take_entered(&entered))
     send_with_stack(&entered, args->ret);
-  return 0;
+  return PASS_ON;
 }

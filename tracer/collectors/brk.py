@@ -19,6 +19,7 @@ from tracer.collectors.syscall_events import COUNTERS, SystemCall, SystemCallRea
 from tracer.protocol import RunSpec
 
 _SOURCES = (
+    HERE / "tracepoints.h",
     HERE / "target.h",
     HERE / "images.h",
     HERE / "copied_stack.h",

@@ -54,7 +54,7 @@ int on_free(struct pt_regs *context) {
 static __always_inline int count_recorded(u32 counter) {
   if (is_recorded())
     count(counter);
-  return 0;
+  return PASS_ON;
 }
 
 TRACEPOINT_PROBE(syscalls, sys_enter_brk) { return count_recorded(COUNT_BRK); }

@@ -26,8 +26,11 @@ from tracer.process.target import Status, Target, TargetError, read_status
 MAX_CALLERS = 65_536  # 80 bytes of locked memory each
 COUNTERS = ("brk", "mmap", "munmap")
 _SOURCES = (
-    HERE / "target.h", Path(__file__).with_name("allocator_arguments.h"), Path(__file__).with_suffix(".c"),
-)  # fmt: skip
+    HERE / "tracepoints.h",
+    HERE / "target.h",
+    Path(__file__).with_name("allocator_arguments.h"),
+    Path(__file__).with_suffix(".c"),
+)
 LOOK_EVERY_S = 0.1  # whether to stop
 
 

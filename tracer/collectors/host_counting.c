@@ -41,12 +41,13 @@ static __always_inline struct events *events_of(u32 tgid) {
   return known ? known : processes.lookup(&others);
 }
 
-/* Atomic even on its own processor: a thread can be taken off it between reading and writing. */
-#define COUNT(field)                                                                                                   \
+/* Atomic even on its own processor: a thread can be taken off it between reading and writing. `answer` is what the
+ * program returns for memflame itself. */
+#define COUNT(field, answer)                                                                                           \
   do {                                                                                                                 \
     u32 tgid = bpf_get_current_pid_tgid() >> 32;                                                                       \
     if (tgid == OWN_TGID)                                                                                              \
-      return 0;                                                                                                        \
+      return answer;                                                                                                   \
     struct events *sums = events_of(tgid);                                                                             \
     if (sums)                                                                                                          \
       __sync_fetch_and_add(&sums->field, 1);                                                                           \
@@ -61,42 +62,42 @@ static __always_inline void note_command(void) {
 }
 
 int on_allocation(struct pt_regs *context) {
-  COUNT(mallocs);
+  COUNT(mallocs, 0);
   return 0;
 }
 
 int on_free(struct pt_regs *context) {
-  COUNT(frees);
+  COUNT(frees, 0);
   return 0;
 }
 
 int on_minor_fault(struct bpf_perf_event_data *context) {
-  COUNT(minor_faults);
+  COUNT(minor_faults, 0);
   return 0;
 }
 
 int on_major_fault(struct bpf_perf_event_data *context) {
-  COUNT(major_faults);
+  COUNT(major_faults, 0);
   return 0;
 }
 
 TRACEPOINT_PROBE(syscalls, sys_enter_brk) {
-  COUNT(brk_calls);
+  COUNT(brk_calls, PASS_ON);
   note_command();
-  return 0;
+  return PASS_ON;
 }
 
 TRACEPOINT_PROBE(syscalls, sys_enter_mmap) {
-  COUNT(mmap_calls);
-  return 0;
+  COUNT(mmap_calls, PASS_ON);
+  return PASS_ON;
 }
 
 TRACEPOINT_PROBE(syscalls, sys_enter_mremap) {
-  COUNT(mmap_calls);
-  return 0;
+  COUNT(mmap_calls, PASS_ON);
+  return PASS_ON;
 }
 
 TRACEPOINT_PROBE(syscalls, sys_enter_munmap) {
-  COUNT(munmap_calls);
-  return 0;
+  COUNT(munmap_calls, PASS_ON);
+  return PASS_ON;
 }

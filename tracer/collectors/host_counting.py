@@ -17,7 +17,7 @@ from pathlib import Path
 from tracer.allocator_options import AllocatorOptions
 from tracer.bpf.errors import BpfError
 from tracer.bpf.maps import summed
-from tracer.bpf.program import KernelIds, Program, has_multi_links
+from tracer.bpf.program import HERE, KernelIds, Program, has_multi_links
 from tracer.collectors.allocators import Site, SiteFinder
 from tracer.collectors.counting import LOOK_EVERY_S
 from tracer.collectors.counting_probes import attach
@@ -27,7 +27,7 @@ from tracer.process.target import PROC, Target, TargetError
 
 MAX_PROCESSES = 8192  # 56 bytes a processor each
 OTHERS = 0  # what the processes did for which there was no room
-_SOURCES = (Path(__file__).with_suffix(".c"),)
+_SOURCES = (HERE / "tracepoints.h", Path(__file__).with_suffix(".c"))
 _MINOR, _MAJOR = 5, 6  # PERF_COUNT_SW_PAGE_FAULTS_MIN, …_MAJ
 _FIELDS = 7  # of struct events
 

@@ -67,7 +67,7 @@ def record(
         bool, typer.Option("--lines", help="Add file and line to frames, where there is debug information")
     ] = False,
     max_stacks: Annotated[int, typer.Option(help="Stacks to keep apart, 1 kB of locked memory each")] = 16_384,
-    max_blocks: Annotated[int, typer.Option(help="Live blocks of malloc to follow, 96 bytes each")] = 1 << 20,
+    max_blocks: Annotated[int, typer.Option(help="Live blocks of malloc to follow, 104 bytes each")] = 1 << 20,
     max_calls: Annotated[int, typer.Option(help="Threads that can be inside a traced call at once")] = 16_384,
     ring_pages: Annotated[
         int, typer.Option(help="Pages of 4 kB for calls that wait to be read, a power of two; not for malloc")
