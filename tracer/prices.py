@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tracer.limit_options import DEFAULT_BUDGET_PERCENT
-from tracer.mode_options import CALLS, EXACT, SAMPLED
+from tracer.options.limits import DEFAULT_BUDGET_PERCENT
+from tracer.options.modes import CALLS, EXACT, SAMPLED
 from tracer.protocol import COLLECTORS
 
 RATES = ("malloc", "free", "brk", "mmap", "munmap", "minor", "major")

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from tracer.allocator_options import check_allocator_options
-from tracer.block_options import COLLECTOR as BLOCK_COLLECTOR
-from tracer.block_options import OLDEST_BAND, BlockOptions, age_of, age_words, check_block_options
-from tracer.limit_options import check_limits
-from tracer.mode_options import ModeOptions, check_mode
-from tracer.perf_options import check_perf_options, is_by_perf
+from tracer.options.allocators import check_allocator_options
+from tracer.options.blocks import COLLECTOR as BLOCK_COLLECTOR
+from tracer.options.blocks import OLDEST_BAND, BlockOptions, age_of, age_words, check_block_options
+from tracer.options.limits import check_limits
+from tracer.options.modes import ModeOptions, check_mode
+from tracer.options.perf import check_perf_options, is_by_perf
+from tracer.options.unwind import check_unwind
 from tracer.profile.model import ValueType
 from tracer.selector import Selector
-from tracer.unwind_option import check_unwind
 
 PROTOCOL_VERSION = 1
 

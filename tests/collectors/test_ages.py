@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tracer.block_options import BlockOptions
 from tracer.collectors.ages import BLOCK, Live, live_by_stack
+from tracer.options.blocks import BlockOptions
 
 NOW_S = 1000
 ONE, OTHER = 7, 8  # stacks

@@ -12,7 +12,7 @@ from tracer.collectors.counting import MAX_CALLERS, Counts
 from tracer.collectors.counting_probes import FunctionCalls
 from tracer.collectors.estimate import Terms, estimate_of, map_bytes, price_of
 from tracer.collectors.unwind_choice import UnwindChoice
-from tracer.mode_options import DEFAULT_SAMPLE_BYTES
+from tracer.options.modes import DEFAULT_SAMPLE_BYTES
 from tracer.prices import METHODS, MOST_SLOWDOWN, Estimate
 
 TRAPS = TrapCosts(emulated_ns=800, stepped_ns=9000, return_ns=500)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tracer.collectors.errors import CollectorError
 from tracer.collectors.perf_recording import PerfRecording
 from tracer.collectors.recording import Progress, Recording
-from tracer.perf_options import is_by_perf
+from tracer.options.perf import is_by_perf
 from tracer.protocol import RunSpec
 
 __all__ = ["CollectorError", "PerfRecording", "Progress", "Recording", "start"]

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from dataclasses import dataclass
 
-from tracer.block_options import BlockOptions
+from tracer.options.blocks import BlockOptions
 
 BLOCK = struct.Struct("=4Q")  # struct block of malloc.c: bytes, stack, time of birth in ns, objects
 

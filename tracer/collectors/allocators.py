@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
-from tracer.allocator_options import AllocatorOptions
 from tracer.bpf.exits import exits
 from tracer.bpf.placement import ARGUMENT_REGISTERS, SCANNED_BYTES, Placement, placements
 from tracer.collectors.allocator_functions import ALLOCATORS, DELETES, FREES, LEAVES, MAY_BE_LOCAL, Allocator, Function
 from tracer.collectors.custom_allocators import CustomFunctions
 from tracer.collectors.errors import CollectorError
+from tracer.options.allocators import AllocatorOptions
 from tracer.process.address_space import AddressSpace
 from tracer.process.maps import Mapping
 from tracer.symbols.elf import ElfError, ElfFile

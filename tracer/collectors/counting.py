@@ -13,13 +13,13 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tracer.allocator_options import AllocatorOptions
 from tracer.bpf.errors import BpfError
 from tracer.bpf.maps import processor_sums
 from tracer.bpf.program import HERE, KernelIds, Program
 from tracer.collectors.allocators import Site, SiteFinder
 from tracer.collectors.counting_probes import FunctionCalls, Role, attach
 from tracer.collectors.errors import CollectorError
+from tracer.options.allocators import AllocatorOptions
 from tracer.process.address_space import AddressSpace
 from tracer.process.target import Status, Target, TargetError, read_status
 

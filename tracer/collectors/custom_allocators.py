@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
-from tracer.allocator_options import AllocatorOptions, CustomFunction
 from tracer.collectors.allocator_functions import ALLOCATORS, FREES, LEAVES, SYMBOLS, Allocator, Function
 from tracer.collectors.errors import CollectorError
+from tracer.options.allocators import AllocatorOptions, CustomFunction
 from tracer.symbols.demangle import demangled
 from tracer.symbols.elf import ElfFile, Symbol
 

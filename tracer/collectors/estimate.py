@@ -14,7 +14,7 @@ from tracer.collectors.counting_probes import FunctionCalls, Role
 from tracer.collectors.options import OPTIONS
 from tracer.collectors.rates import rates_of
 from tracer.collectors.unwind_choice import UnwindChoice
-from tracer.mode_options import CALLS, DEFAULT_SAMPLE_BYTES, EXACT, SAMPLED
+from tracer.options.modes import CALLS, DEFAULT_SAMPLE_BYTES, EXACT, SAMPLED
 from tracer.prices import BUDGET_SHARE, METHODS, MOST_SLOWDOWN, Estimate, Method, Price
 
 # Nanoseconds behind the traps, with stacks of some ten frames: of malloc as tests/benchmarks/bench_malloc.py and the

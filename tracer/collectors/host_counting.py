@@ -14,7 +14,6 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tracer.allocator_options import AllocatorOptions
 from tracer.bpf.errors import BpfError
 from tracer.bpf.maps import summed
 from tracer.bpf.program import HERE, KernelIds, Program, has_multi_links
@@ -22,6 +21,7 @@ from tracer.collectors.allocators import Site, SiteFinder
 from tracer.collectors.counting import LOOK_EVERY_S
 from tracer.collectors.counting_probes import attach
 from tracer.collectors.errors import CollectorError
+from tracer.options.allocators import AllocatorOptions
 from tracer.process.address_space import AddressSpace
 from tracer.process.target import PROC, Target, TargetError
 

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from tracer.allocator_options import AllocatorOptions
-from tracer.block_options import BlockOptions
 from tracer.bpf.program import HERE, KernelIds, ProbeKind, Program, Runs, has_session_links
 from tracer.collectors import unwound_stacks
 from tracer.collectors.allocator_functions import LEAVES
@@ -21,7 +19,9 @@ from tracer.collectors.process_allocators import ProcessAllocators
 from tracer.collectors.processes import Processes
 from tracer.collectors.stacks import MAX_FRAMES, CapturedStack, KernelStacks, RawStack, call_sites, failures
 from tracer.collectors.unwound_stacks import UnwoundStacks
-from tracer.mode_options import EXACT, ModeOptions
+from tracer.options.allocators import AllocatorOptions
+from tracer.options.blocks import BlockOptions
+from tracer.options.modes import EXACT, ModeOptions
 from tracer.protocol import RunSpec
 
 COUNTERS = (

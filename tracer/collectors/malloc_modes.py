@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from tracer.block_options import BlockOptions
 from tracer.bpf.program import Program
 from tracer.collectors.ages import Live, live_by_stack
 from tracer.collectors.allocators import Site
 from tracer.collectors.malloc_probes import Functions
 from tracer.collectors.sampling import begin_sampling, counted
-from tracer.mode_options import DEFAULT_SAMPLE_BYTES, ModeOptions
+from tracer.options.blocks import BlockOptions
+from tracer.options.modes import DEFAULT_SAMPLE_BYTES, ModeOptions
 
 _BLOCK_FUNCTIONS: Functions = {
     "on_return": lambda site: site.has_return_probe,

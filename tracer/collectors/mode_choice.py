@@ -8,8 +8,8 @@ from dataclasses import replace
 from tracer.collectors.counting import Counts
 from tracer.collectors.estimate import Terms, price_of
 from tracer.collectors.price_tag import counted
-from tracer.limit_options import budget_share
-from tracer.mode_options import AUTO, EXACT, MODE, MODE_REASON, SAMPLE_BYTES, SAMPLED
+from tracer.options.limits import budget_share
+from tracer.options.modes import AUTO, EXACT, MODE, MODE_REASON, SAMPLE_BYTES, SAMPLED
 from tracer.prices import METHODS
 from tracer.protocol import RunSpec
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tracer.allocator_options import ALLOCATOR_OPTIONS
-from tracer.block_options import BLOCK_OPTIONS, BadOption
 from tracer.collectors.errors import CollectorError
-from tracer.limit_options import LIMIT_OPTIONS, MAP_SIZES, Bounds, check_size
-from tracer.mode_options import MODE_OPTIONS
-from tracer.perf_options import SOURCE, is_by_perf
+from tracer.options.allocators import ALLOCATOR_OPTIONS
+from tracer.options.blocks import BLOCK_OPTIONS
+from tracer.options.errors import BadOption
+from tracer.options.limits import LIMIT_OPTIONS, MAP_SIZES, Bounds, check_size
+from tracer.options.modes import MODE_OPTIONS
+from tracer.options.perf import SOURCE, is_by_perf
+from tracer.options.unwind import UNWIND
 from tracer.protocol import RunSpec, check_run_options
-from tracer.unwind_option import UNWIND
 
 OPTIONS: dict[str, Bounds] = {
     **MAP_SIZES,

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from tracer.bpf import syscalls
 from tracer.bpf.program import ProbeKind, Runs
 from tracer.bpf.trap_cost import hit_ns, trap_costs
-from tracer.limit_options import BUDGET_OVER_S
+from tracer.options.limits import BUDGET_OVER_S
 
 # The kernel's statistics cost each run 0.1 µs, so they are on for a tenth of the time.
 _EVERY_S, _FOR_S = 1.0, 0.1

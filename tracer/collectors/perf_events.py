@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tracer.allocator_options import AllocatorOptions
 from tracer.bpf.program import kernel_version
 from tracer.collectors.allocators import Site, SiteFinder
 from tracer.collectors.allocators_found import AllocatorsFound
 from tracer.collectors.collector import Probe
+from tracer.options.allocators import AllocatorOptions
 from tracer.perf.uprobes import UprobeEvent, Uprobes
 from tracer.perf.words import CALLER, PERHAPS_KNOWN_CALLER, RETURN_ADDRESS
 from tracer.process.address_space import AddressSpace

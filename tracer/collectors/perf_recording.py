@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import gettempdir, mkdtemp
 
-from tracer.block_options import COLLECTOR as BLOCK_COLLECTOR
 from tracer.bpf.errors import BpfError
 from tracer.collectors.errors import CollectorError
 from tracer.collectors.options import check_options
@@ -20,11 +19,12 @@ from tracer.collectors.perf_events import asked_of
 from tracer.collectors.perf_parts import Part, Question
 from tracer.collectors.perf_totals import PerfTotals
 from tracer.collectors.recording import Progress
-from tracer.mode_options import CALLS, MODE
+from tracer.options.blocks import COLLECTOR as BLOCK_COLLECTOR
+from tracer.options.modes import CALLS, MODE
+from tracer.options.perf import BLIND, DEFAULT_PERF_PAGES, unwind_by_perf
 from tracer.perf.recorder import PerfError, PerfRecorder
 from tracer.perf.tracepoints import kept_back
 from tracer.perf.uprobes import Uprobes
-from tracer.perf_options import BLIND, DEFAULT_PERF_PAGES, unwind_by_perf
 from tracer.process.address_space import AddressSpace
 from tracer.process.names import FrameNames
 from tracer.process.selection import select

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tracer.allocator_options import AllocatorOptions
 from tracer.bpf.syscalls import EVERY_PROCESS
 from tracer.collectors.allocators import Site, SiteFinder
 from tracer.collectors.allocators_found import AllocatorsFound
@@ -13,6 +12,7 @@ from tracer.collectors.late_libraries import Followed
 from tracer.collectors.malloc_probes import AllocatorProbes
 from tracer.collectors.processes import Processes
 from tracer.collectors.unwind_choice import UnwindChoice, chosen_unwind
+from tracer.options.allocators import AllocatorOptions
 from tracer.process.address_space import AddressSpace
 from tracer.protocol import RunSpec
 

@@ -20,7 +20,7 @@ from tracer.collectors.options import check_options, option
 from tracer.collectors.overhead import OverheadMeter
 from tracer.collectors.process_names import ProcessNames
 from tracer.collectors.processes import Processes
-from tracer.limit_options import budget_share
+from tracer.options.limits import budget_share
 from tracer.process.target import TargetError
 from tracer.profile.gaps import gaps_of
 from tracer.profile.grade import grade

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tracer.allocator_options import AllocatorOptions
 from tracer.collectors.allocators import CALLED_OFTEN, Site, SiteFinder
 from tracer.collectors.allocators_found import without_probe_path
 from tracer.collectors.check import Check, failure, ok, warning
+from tracer.options.allocators import AllocatorOptions
 from tracer.process.address_space import AddressSpace
 from tracer.process.frame_pointers import modules_without_frame_pointers
 from tracer.process.maps import Mapping, parse_maps

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from tracer.collectors.errors import CollectorError
 from tracer.collectors.host_checks import unwinder
+from tracer.options.unwind import AUTO, DWARF, FRAME_POINTERS, UNWIND, unwind_of
 from tracer.process.address_space import AddressSpace
 from tracer.process.frame_pointers import FrameUse, modules_without_frame_pointers
 from tracer.protocol import RunSpec
-from tracer.unwind_option import AUTO, DWARF, FRAME_POINTERS, UNWIND, unwind_of
 
 _NAMED_MODULES = 3
 

@@ -11,7 +11,6 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from tracer.block_options import COLLECTOR, DEFAULT_AGE_BANDS, NO_AGE_BANDS, BadOption
 from tracer.collectors import CollectorError
 from tracer.collectors.ability import abilities, abilities_by_perf
 from tracer.collectors.session import Listener, Outcome, run_session
@@ -19,14 +18,16 @@ from tracer.commands import targets
 from tracer.commands.estimate import print_estimate
 from tracer.commands.recording_view import view_of
 from tracer.commands.stopping import asked_to_stop
-from tracer.limit_options import BUDGET_OVER_S, DEFAULT_BUDGET_PERCENT, NO_BUDGET
-from tracer.mode_options import DEFAULT_MODE, DEFAULT_SAMPLE_BYTES, MODE, MODES, SAMPLE_BYTES
-from tracer.perf_options import SOURCE, SOURCES, is_by_perf
+from tracer.options.blocks import COLLECTOR, DEFAULT_AGE_BANDS, NO_AGE_BANDS
+from tracer.options.errors import BadOption
+from tracer.options.limits import BUDGET_OVER_S, DEFAULT_BUDGET_PERCENT, NO_BUDGET
+from tracer.options.modes import DEFAULT_MODE, DEFAULT_SAMPLE_BYTES, MODE, MODES, SAMPLE_BYTES
+from tracer.options.perf import SOURCE, SOURCES, is_by_perf
+from tracer.options.unwind import AUTO, UNWIND, UNWINDS
 from tracer.process.target import TargetError
 from tracer.profile.folded import write_folded
 from tracer.profile.model import Profile
 from tracer.protocol import COLLECTORS, MAX_DURATION_S, MAX_SNAPSHOTS, RunSpec, check_run_options
-from tracer.unwind_option import AUTO, UNWIND, UNWINDS
 
 _SHORTEST_INTERVAL_S = 0.1
 

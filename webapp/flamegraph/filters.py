@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tracer.block_options import MAX_BYTES, BadOption, BlockOptions
-from tracer.mode_options import mode_captured
+from tracer.options.blocks import MAX_BYTES, BlockOptions
+from tracer.options.errors import BadOption
+from tracer.options.modes import mode_captured
 from webapp.runs.models import Run, Snapshot
 from webapp.runs.templatetags.numbers import size, span
 

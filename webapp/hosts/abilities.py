@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tracer.perf_options import BLIND
+from tracer.options.perf import BLIND
 from tracer.protocol import COLLECTORS, CollectorFacts
 from webapp.hosts.models import Host
 

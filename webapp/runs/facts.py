@@ -11,7 +11,7 @@ from typing import Any
 from django.utils import timezone
 
 from tracer import protocol
-from tracer.mode_options import mode_captured
+from tracer.options.modes import mode_captured
 from tracer.profile.gaps import gaps_of
 from tracer.profile.grade import grade
 from tracer.profile.model import Profile, SkippedLine

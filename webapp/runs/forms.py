@@ -9,12 +9,13 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from tracer import protocol
-from tracer.allocator_options import ALLOCATOR_OPTIONS, MAX_OPTION_LENGTH
-from tracer.block_options import BLOCK_OPTIONS, COLLECTOR, BadOption
-from tracer.mode_options import DEFAULT_MODE, MODE, MODE_OPTIONS, MODES
-from tracer.perf_options import SOURCE
+from tracer.options.allocators import ALLOCATOR_OPTIONS, MAX_OPTION_LENGTH
+from tracer.options.blocks import BLOCK_OPTIONS, COLLECTOR
+from tracer.options.errors import BadOption
+from tracer.options.modes import DEFAULT_MODE, MODE, MODE_OPTIONS, MODES
+from tracer.options.perf import SOURCE
+from tracer.options.unwind import AUTO, UNWIND, UNWINDS
 from tracer.protocol import check_run_options
-from tracer.unwind_option import AUTO, UNWIND, UNWINDS
 from webapp.hosts.abilities import Ability, abilities_of, key_of
 from webapp.hosts.models import Host
 from webapp.runs.listing import BadFilter, parse_label

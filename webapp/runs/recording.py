@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 
 from tracer import protocol
-from tracer.limit_options import MAP_SIZES, map_bytes
+from tracer.options.limits import MAP_SIZES, map_bytes
 from tracer.selector import Selector
 from webapp.hosts.abilities import abilities_of, key_of, processes_of
 from webapp.hosts.models import Host

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tracer.block_options import BadOption
+from tracer.options.errors import BadOption
+from tracer.options.perf import BLIND, check_perf_options, is_by_perf, unwind_by_perf
 from tracer.perf.calls import COUNTINGS
-from tracer.perf_options import BLIND, check_perf_options, is_by_perf, unwind_by_perf
 from tracer.protocol import COLLECTORS, RunSpec, value_types_of
 
 

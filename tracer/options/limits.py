@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tracer.block_options import BadOption
+from tracer.options.errors import BadOption
 
 BUDGET = "budget"
 DEFAULT_BUDGET_PERCENT = 10.0  # of one core

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tracer.block_options import BLOCK_OPTIONS, BadOption
-from tracer.mode_options import AUTO, CALLS, MODE, check_mode
-from tracer.unwind_option import DWARF, FRAME_POINTERS, UNWIND, unwind_of
+from tracer.options.blocks import BLOCK_OPTIONS
+from tracer.options.errors import BadOption
+from tracer.options.modes import AUTO, CALLS, MODE, check_mode
+from tracer.options.unwind import DWARF, FRAME_POINTERS, UNWIND, unwind_of
 
 SOURCES = ("bcc", "perf")
 SOURCE = "source"

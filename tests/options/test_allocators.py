@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tracer.allocator_options import AllocatorOptions, CustomFunction, check_allocator_options
-from tracer.block_options import BadOption
+from tracer.options.allocators import AllocatorOptions, CustomFunction, check_allocator_options
+from tracer.options.errors import BadOption
 
 
 def test_the_usual_functions_are_followed_unless_told_otherwise():

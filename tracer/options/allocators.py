@@ -11,7 +11,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tracer.block_options import COLLECTOR, BadOption
+from tracer.options.blocks import COLLECTOR
+from tracer.options.errors import BadOption
 
 ALLOCATOR_OPTIONS = ("alloc", "free", "addr")
 DEFAULT = "default"  # in `alloc`: the usual functions too

@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tracer.options.errors import BadOption
+
 COLLECTOR = "malloc"
 BLOCK_OPTIONS = ("age_bands", "older_than", "min_size", "max_size")
 DEFAULT_AGE_BANDS = "10s,1m,10m"
@@ -22,14 +24,6 @@ MAX_BYTES = (1 << 63) - 1
 _SECONDS_BY_UNIT = {"h": 3600, "m": 60, "s": 1}
 _WORD_BY_UNIT = {"h": "h", "m": "min", "s": "s"}
 _AGE = re.compile(r"([0-9]{1,9})([smh])")
-
-
-class BadOption(ValueError):
-    """An option of a run that can't be; `reason` begins with its value."""
-
-    def __init__(self, name: str, reason: str) -> None:
-        super().__init__(f"option {name} is {reason}")
-        self.name, self.reason = name, reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tracer.block_options import COLLECTOR, BadOption
+from tracer.options.blocks import COLLECTOR
+from tracer.options.errors import BadOption
 
 UNWIND = "unwind"
 AUTO, FRAME_POINTERS, DWARF = "auto", "fp", "dwarf"

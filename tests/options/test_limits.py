@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tracer.block_options import BadOption
-from tracer.limit_options import budget_share, check_limits, map_bytes
+from tracer.options.errors import BadOption
+from tracer.options.limits import budget_share, check_limits, map_bytes
 from tracer.protocol import RunSpec
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tracer.block_options import BadOption, BlockOptions, age_text, age_words, check_block_options
+from tracer.options.blocks import BlockOptions, age_text, age_words, check_block_options
+from tracer.options.errors import BadOption
 
 
 def names(bounds: str) -> tuple[str, ...]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tracer.block_options import BadOption
-from tracer.mode_options import ModeOptions, check_mode, size_text
+from tracer.options.errors import BadOption
+from tracer.options.modes import ModeOptions, check_mode, size_text
 from tracer.protocol import value_type_named, value_types_of
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tracer.block_options import BLOCK_OPTIONS, COLLECTOR, BadOption
+from tracer.options.blocks import BLOCK_OPTIONS, COLLECTOR
+from tracer.options.errors import BadOption
 
 MODE, SAMPLE_BYTES, MODE_REASON = "mode", "sample_bytes", "mode_reason"
 AUTO, EXACT, SAMPLED, CALLS = "auto", "exact", "sampled", "calls"
