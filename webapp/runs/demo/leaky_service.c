@@ -27,21 +27,13 @@ static char *products[PRODUCT_SLOTS], *results[RESULT_SLOTS], *thumbnails[RESULT
 static unsigned long request_number;
 static void *volatile last; /* what was allocated last, so that no allocation is optimised away */
 
-/* Inlined, so that its callers are the ones that hold the memory. */
-static inline __attribute__((always_inline)) void *filled(size_t bytes) {
-  last = malloc(bytes);
-  memset(last, 1, bytes);
-  return last;
-}
-
-static inline __attribute__((always_inline)) void *hold(size_t bytes) {
-  held_bytes += bytes;
-  return filled(bytes);
-}
+/* Macros, so that their callers are the ones that hold the memory: a function that is inlined is a frame of its own. */
+#define FILLED(bytes) ({ size_t count = (bytes); last = malloc(count); memset(last, 1, count); (void *)last; })
+#define HOLD(bytes) ({ size_t held = (bytes); held_bytes += held; FILLED(held); })
 
 /* --- given back within a request ------------------------------------------------------------------------------- */
 
-KEPT char *field_copy(size_t bytes) { char *copy = filled(bytes); FRAME; return copy; }
+KEPT char *field_copy(size_t bytes) { char *copy = FILLED(bytes); FRAME; return copy; }
 
 KEPT void parse_query(void) {
   char *fields[6];
@@ -50,15 +42,15 @@ KEPT void parse_query(void) {
   FRAME;
 }
 
-KEPT void template_expand(void) { free(filled(16384)); FRAME; }
+KEPT void template_expand(void) { free(FILLED(16384)); FRAME; }
 
-KEPT void render_page(void) { template_expand(); free(filled(2048)); FRAME; }
+KEPT void render_page(void) { template_expand(); free(FILLED(2048)); FRAME; }
 
-KEPT void score_hits(void) { free(filled(4096)); FRAME; }
+KEPT void score_hits(void) { free(FILLED(4096)); FRAME; }
 
 /* --- caches: bounded, each put frees what was there ------------------------------------------------------------- */
 
-KEPT char *row_decode(size_t bytes) { char *row = filled(bytes); FRAME; return row; }
+KEPT char *row_decode(size_t bytes) { char *row = FILLED(bytes); FRAME; return row; }
 
 KEPT void product_load(void) {
   char **slot = &products[request_number % PRODUCT_SLOTS];
@@ -67,7 +59,7 @@ KEPT void product_load(void) {
   FRAME;
 }
 
-KEPT void lru_put(char **slot, size_t bytes) { free(*slot); *slot = filled(bytes); FRAME; }
+KEPT void lru_put(char **slot, size_t bytes) { free(*slot); *slot = FILLED(bytes); FRAME; }
 
 KEPT void result_cache_put(void) { lru_put(&results[request_number % RESULT_SLOTS], 6144); FRAME; }
 
@@ -75,7 +67,7 @@ KEPT void thumbnail_put(void) { lru_put(&thumbnails[request_number % RESULT_SLOT
 
 /* --- grows ------------------------------------------------------------------------------------------------------ */
 
-KEPT char *session_new(size_t bytes) { char *session = hold(bytes); FRAME; return session; }
+KEPT char *session_new(size_t bytes) { char *session = HOLD(bytes); FRAME; return session; }
 
 KEPT void session_open(void) {
   char *session = session_new(2048);
@@ -84,9 +76,9 @@ KEPT void session_open(void) {
   FRAME;
 }
 
-KEPT void audit_append(void) { hold(512); FRAME; }
+KEPT void audit_append(void) { HOLD(512); FRAME; }
 
-KEPT void order_store(void) { hold(768); FRAME; }
+KEPT void order_store(void) { HOLD(768); FRAME; }
 
 KEPT void segment_open(void) {
   char *segment = mmap(NULL, SEGMENT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
