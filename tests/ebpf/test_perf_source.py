@@ -255,7 +255,7 @@ def test_a_program_of_another_tracer_that_keeps_events_from_perf_is_told(
     selfish.write_text("TRACEPOINT_PROBE(syscalls, sys_enter_brk) { return 0; }")
     program = Program([selfish], defines={})
     try:
-        with pytest.raises(CollectorError, match="syscalls:sys_enter_brk, .* does not reach perf: a BPF program of"):
+        with pytest.raises(CollectorError, match="syscalls:sys_enter_brk does not reach perf: a BPF program of"):
             by_perf(launch("heap"), "brk").__enter__()
     finally:
         program.close()

@@ -75,6 +75,15 @@ def test_a_stripped_program_has_no_names(tmp_path, names):
     assert names(Stripped(tmp_path)) == []
 
 
+def test_a_program_has_its_names_after_a_stripped_copy_was_read(tmp_path, names):
+    program = Stripped(tmp_path)
+    assert names(program) == []
+
+    program.path.write_bytes((tmp_path / "whole").read_bytes())  # of the same build id
+
+    assert names(program) == ALL
+
+
 def test_its_debug_file_is_found_by_build_id(tmp_path, names):
     program = Stripped(tmp_path)
     with program.path.open("rb") as file:

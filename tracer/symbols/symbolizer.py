@@ -57,8 +57,11 @@ class Symbolizer:
 
 
 class _Plan:
-    """Of one binary: what to hand to a namer. An entry is shared only by files of one owner: a build id is easily
-    copied, and who can write to a file must not name frames of other users' programs."""
+    """Of one binary: what to hand to a namer.
+
+    An entry is shared only by files of one owner and one size: a build id is easily copied, and who can write to a file
+    must not name frames of other users' programs; and a file that was stripped keeps the build id, but not the names.
+    """
 
     def __init__(self, binary: Binary, store: NameStore, resources: ExitStack) -> None:
         self.binary, self._resources = binary, resources
@@ -66,8 +69,9 @@ class _Plan:
         self.build_id = build_id_of(binary.fd)
         self.debug = debug_file_by_build_id(self.build_id, binary.roots) if self.build_id else None
         self._keep_open(self.debug)
-        owners = [f"{os.fstat(fd).st_uid}" for fd in (binary.fd, self.debug) if fd is not None]
-        self.key = f"{self.build_id}-{'-'.join(owners)}" if self.build_id else None
+        files = [os.fstat(fd) for fd in (binary.fd, self.debug) if fd is not None]
+        parts = [f"{file.st_uid}.{file.st_size:x}" for file in files]
+        self.key = "-".join([self.build_id, *parts]) if self.build_id else None
         self.entry = store.open(self.key) if self.key else None
         self._keep_open(self.entry)
 
