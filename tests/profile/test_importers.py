@@ -133,3 +133,21 @@ TYPES = _field(6, b"") + _field(6, b"samples") + _field(1, b"\x08\x01")  # strin
 def test_a_broken_pprof_profile_is_refused_with_what_is_wrong(body: bytes, words: str) -> None:
     with pytest.raises(MalformedProfile, match=words):
         read(TYPES + body)
+
+
+def test_three_tools_agree_on_one_program() -> None:
+    """Each ran the same program, which loses 1,788 bytes in 9 blocks."""
+    lost = {
+        "sanitizer": ("cpp-by-address-sanitizer.txt", ["leaked_bytes"], ["leaked_objects"]),
+        "mtrace": ("cpp.txt", ["outstanding_bytes"], ["outstanding_objects"]),
+        "memcheck": (
+            "cpp-all-kinds.txt",
+            ["definitely_lost_bytes", "indirectly_lost_bytes"],
+            ["definitely_lost_objects", "indirectly_lost_objects"],
+        ),
+    }
+    for tool, (name, sizes, counts) in lost.items():
+        profile = read((DATA / tool / name).read_bytes())
+
+        assert sum(profile.total(profile.column(size)) for size in sizes) == 1788
+        assert sum(profile.total(profile.column(count)) for count in counts) == 9

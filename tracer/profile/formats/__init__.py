@@ -14,9 +14,12 @@ from tracer.profile.formats import (
     heaptrack,
     jemalloc,
     massif,
+    memcheck,
     memleak,
+    mtrace,
     perf_script,
     pprof,
+    sanitizer,
     stackcount,
 )
 from tracer.profile.formats.reading import Importer, Reading
@@ -24,7 +27,8 @@ from tracer.profile.formats.unpack import head_of, unpack
 from tracer.profile.model import Limits, Profile
 
 _IMPORTERS: tuple[Importer, ...] = (
-    pprof, jemalloc, gperftools, massif, heaptrack, memleak, bpftrace, perf_script, stackcount, dtrace, folded,
+    pprof, jemalloc, gperftools, massif, heaptrack, memleak, bpftrace, memcheck, sanitizer, mtrace, perf_script,
+    stackcount, dtrace, folded,
 )  # fmt: skip
 FORMATS = {importer.NAME: importer for importer in _IMPORTERS}
 """By name, in the order in which they are asked; folded text is last, since any text could be it."""

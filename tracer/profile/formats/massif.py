@@ -27,6 +27,7 @@ from tracer.profile.errors import EmptyProfile, LimitExceeded, MalformedProfile
 from tracer.profile.formats.reading import Reading
 from tracer.profile.formats.stack_sums import StackSums
 from tracer.profile.formats.text import head_text, numbered_lines
+from tracer.profile.formats.valgrind_frames import frame_name
 from tracer.profile.model import Limits, Profile, ValueType
 
 NAME = "massif"
@@ -35,8 +36,6 @@ TITLE = "valgrind massif"
 _HEAD = re.compile(r"desc: .*\ncmd: .*\ntime_unit: ", re.MULTILINE)
 _KEY = re.compile(r"(desc|cmd|time_unit|snapshot|time|mem_heap_B|mem_heap_extra_B|mem_stacks_B|heap_tree)(?:: |=)(.*)")
 _NODE = re.compile(r" *n(\d+): (\d+) (.*)")
-_FRAME = re.compile(r"0x[0-9A-F]+: (.*)")
-_PLACE = re.compile(r"(.*) \((in )?([^()]*)\)")
 _BELOW = re.compile(r"in \d+ places?, (?:all )?below massif's threshold.*")
 _VALUE_TYPES = (ValueType("heap_bytes", "bytes", "level", "Bytes on the heap at the moment of massif's snapshot"),)
 
@@ -151,14 +150,9 @@ class _Text:
 
 
 def _name(text: str) -> str:
-    """The function; of one without a name, its file."""
     if _BELOW.fullmatch(text):
         return "[below threshold]"
-    frame = _FRAME.fullmatch(text)
-    if frame is None:
-        return text.partition(") ")[0] + ")" if text.startswith("(") and ") " in text else text
-    place = _PLACE.fullmatch(frame[1])
-    name = place[1] if place else frame[1]
-    if name != "???":
+    if (name := frame_name(text)) is not None:
         return name
-    return f"[{place[3].rpartition('/')[2]}]" if place and place[2] else "[unknown]"
+    # What stands above all: `(heap allocation functions) malloc/new/new[], …`.
+    return text.partition(") ")[0] + ")" if text.startswith("(") and ") " in text else text

@@ -1,0 +1,89 @@
+"""Leak reports of LeakSanitizer and AddressSanitizer to what was lost, by stack: the importer.
+
+https://clang.llvm.org/docs/LeakSanitizer.html
+
+==4711==ERROR: LeakSanitizer: detected memory leaks
+
+Direct leak of 4096 byte(s) in 1 object(s) allocated from:
+    #0 0x7f94c3a22045 in malloc (/usr/lib/libasan.so.8+0xb5fcf)
+    #1 0x565508b2ecde in load_index /srv/index.c:17:5
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tracer.profile.formats.reading import Reading
+from tracer.profile.formats.stack_sums import StackSums
+from tracer.profile.formats.text import head_text, numbered_lines
+from tracer.profile.model import Profile, ValueType
+
+NAME = "sanitizer"
+TITLE = "LeakSanitizer report"
+
+_LEAK = re.compile(r"(Direct|Indirect) leak of (\d+) byte\(s\) in (\d+) object\(s\) allocated from:\s*")
+_FRAME = re.compile(r"\s+#\d+ 0x[0-9a-f]+\s+(.*?)\s*")
+_MODULE = re.compile(r"(?:in )?(.*?) ?\(([^()]*?)\+(0x[0-9a-f]+)\)(?: \(BuildId: [0-9a-f]+\))?")
+_SOURCE = re.compile(r"in (.*?) \S+?(?::\d+){1,2}")
+_CHATTER = re.compile(
+    r"=+|==\d+==.*|SUMMARY: .*|-+|Objects leaked above:|0x[0-9a-f]+ \(\d+ bytes\)|Suppressions used:.*"
+)
+_VALUE_TYPES = (
+    ValueType("leaked_bytes", "bytes", "level", "Bytes that nothing pointed to any more when the program ended"),
+    ValueType("leaked_objects", "objects", "level", "Objects that nothing pointed to any more when the program ended"),
+    ValueType("direct_bytes", "bytes", "level", "Those of the leaked bytes that no other leaked object points to"),
+    ValueType("indirect_bytes", "bytes", "level", "Those of the leaked bytes that only leaked objects point to"),
+)
+
+
+def matches(head: bytes) -> bool:
+    text = head_text(head)
+    return "ERROR: LeakSanitizer" in text or any(map(_LEAK.fullmatch, text.splitlines()))
+
+
+def read(steps: Iterator[bytes], reading: Reading) -> Profile:
+    text = _Text(reading)
+    for number, line in numbered_lines(steps, reading.limits):
+        text.take(number, line)
+    return text.finish()
+
+
+class _Text:
+    """What the program itself printed may stand between: it is no part of a report."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._sums = StackSums(_VALUE_TYPES, reading.limits)
+        self._open: tuple[int, tuple[int, int, int, int]] | None = None  # line, values
+        self._frames: list[str] = []  # leaf first
+
+    def take(self, number: int, line: str) -> None:
+        if leak := _LEAK.fullmatch(line):
+            self._end()
+            size, objects, is_direct = int(leak[2]), int(leak[3]), leak[1] == "Direct"
+            self._open = number, (size, objects, size if is_direct else 0, 0 if is_direct else size)
+        elif self._open is not None and (frame := _FRAME.fullmatch(line)):
+            self._frames.append(_name(frame[1]))
+        elif not line.strip():
+            self._end()
+        elif not _CHATTER.fullmatch(line.strip()):
+            self._sums.profile.skip(number, line, "it is of no leak")
+
+    def finish(self) -> Profile:
+        self._end()
+        return self._sums.finish("the report holds no leak")
+
+    def _end(self) -> None:
+        if self._open is None:
+            return
+        line, values = self._open
+        self._sums.add([*reversed(self._frames)] or ["[stack not recorded]"], values, line)
+        self._open, self._frames = None, []
+
+
+def _name(text: str) -> str:
+    """The function, whole; of one without a name, its file and the place in it."""
+    if module := _MODULE.fullmatch(text):
+        return module[1] or f"{module[2].rpartition('/')[2]}+{module[3]}"
+    source = _SOURCE.fullmatch(text)
+    return source[1] if source else text.removeprefix("in ")
