@@ -151,3 +151,37 @@ def test_three_tools_agree_on_one_program() -> None:
 
         assert sum(profile.total(profile.column(size)) for size in sizes) == 1788
         assert sum(profile.total(profile.column(count)) for count in counts) == 9
+
+
+SPEEDSCOPE = '{"$schema": "https://www.speedscope.app/file-format-schema.json", '
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"dhatFileVersion": 3}', "DHAT files of version 3 are not read, only 2"),
+        ('{"dhatFileVersion": 2, "ftbl": []}', "there is no list at pps"),
+        ('{"dhatFileVersion": 2, "ftbl": [], "pps": [{"tb": 1, "fs": [4]}]}', "number of a frame is '4', there are 0"),
+        ('{"dhatFileVersion": 2, "ftbl": [], "pps": [{"tb": "1", "fs": []}]}', "tb is '1', expected a number"),
+        ('{"dhatFileVersion": 2, "ftbl": [', "the file is no whole JSON document"),
+        (SPEEDSCOPE + '"shared": {}}', "there is no list at shared.frames"),
+        (SPEEDSCOPE + '"shared": {"frames": [{}]}}', "a frame has no name"),
+        (
+            SPEEDSCOPE
+            + '"shared": {"frames": []}, "profiles": [{"type": "sampled", "samples": [[0]], "weights": []}]}',
+            "there are 1 samples and 0 weights",
+        ),
+        (
+            SPEEDSCOPE + '"shared": {"frames": [{"name": "f"}]}, "profiles": [{"type": "evented", "startValue": 0, '
+            '"events": [{"type": "C", "frame": 0, "at": 1}]}]}',
+            "an event closes frame '0', which is not the innermost one",
+        ),
+        (
+            SPEEDSCOPE + '"shared": {"frames": []}, "profiles": [{"type": "flat"}]}',
+            "is of type 'flat', expected sampled",
+        ),
+    ],
+)
+def test_broken_json_is_refused_with_what_is_wrong(text: str, words: str) -> None:
+    with pytest.raises(MalformedProfile, match=words):
+        read(text.encode())

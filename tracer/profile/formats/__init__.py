@@ -8,6 +8,7 @@ from tracer.profile.errors import EmptyProfile, UnrecognizedFormat
 from tracer.profile.folded import Resolve
 from tracer.profile.formats import (
     bpftrace,
+    dhat,
     dtrace,
     folded,
     gperftools,
@@ -20,6 +21,7 @@ from tracer.profile.formats import (
     perf_script,
     pprof,
     sanitizer,
+    speedscope,
     stackcount,
 )
 from tracer.profile.formats.reading import Importer, Reading
@@ -27,8 +29,8 @@ from tracer.profile.formats.unpack import head_of, unpack
 from tracer.profile.model import Limits, Profile
 
 _IMPORTERS: tuple[Importer, ...] = (
-    pprof, jemalloc, gperftools, massif, heaptrack, memleak, bpftrace, memcheck, sanitizer, mtrace, perf_script,
-    stackcount, dtrace, folded,
+    pprof, speedscope, dhat, jemalloc, gperftools, massif, heaptrack, memleak, bpftrace, memcheck, sanitizer,
+    mtrace, perf_script, stackcount, dtrace, folded,
 )  # fmt: skip
 FORMATS = {importer.NAME: importer for importer in _IMPORTERS}
 """By name, in the order in which they are asked; folded text is last, since any text could be it."""

@@ -1,0 +1,51 @@
+"""A file that is one JSON document to what it holds, as long as that fits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from tracer.profile.errors import LimitExceeded, MalformedProfile
+
+MAX_BYTES = 256 << 20  # as objects it takes some five times as much
+
+
+def document(steps: Iterator[bytes]) -> dict[str, Any]:
+    """MalformedProfile unless it is a JSON object."""
+    parts: list[bytes] = []
+    size = 0
+    for step in steps:
+        parts.append(step)
+        size += len(step)
+        if size > MAX_BYTES:
+            raise LimitExceeded("size of a JSON document in bytes", limit=MAX_BYTES, value=MAX_BYTES, at_least=True)
+    try:
+        found = json.loads(b"".join(parts))
+    except (ValueError, RecursionError) as error:
+        raise MalformedProfile(f"the file is no whole JSON document: {error}") from None
+    if not isinstance(found, dict):
+        raise MalformedProfile("the file is JSON, but no object")
+    return found
+
+
+def rows(found: Any, *keys: str) -> list[Any]:
+    """The list at a path of keys; MalformedProfile names the path if there is none."""
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    if not isinstance(found, list):
+        raise MalformedProfile(f"there is no list at {'.'.join(keys)}")
+    return found
+
+
+def number(value: Any, what: str) -> int | float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise MalformedProfile(f"{what} is {str(value)[:40]!r}, expected a number")
+    return value
+
+
+def item(values: list[Any], place: Any, what: str) -> Any:
+    """One of a list by its number."""
+    if not isinstance(place, int) or isinstance(place, bool) or not 0 <= place < len(values):
+        raise MalformedProfile(f"{what} is {str(place)[:40]!r}, there are {len(values):,}")
+    return values[place]
