@@ -9,6 +9,7 @@ from webapp.flamegraph import views
 urlpatterns = [
     path("runs/<str:run_id>", views.run, name="run"),
     path("runs/<str:run_id>/received/<int:seq>", views.received, name="received"),
+    path("runs/<str:run_id>/export/<int:seq>/<str:form>", views.export, name="export"),
     # Names of value types may hold a slash.
     path("runs/<str:run_id>/payload/<int:seq>/<path:value_type>/<str:tag>/<str:stage>", views.payload, name="payload"),
 ]

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
 from tracer.profile.formats.unpack import packed_as
-from webapp.flamegraph import plain
+from webapp.flamegraph import exports, plain
 from webapp.flamegraph.filters import filter_words, mode_words
 from webapp.flamegraph.serving import packed_response, quoted, signed_in
 from webapp.runs.models import Payload, Run
@@ -41,6 +41,7 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "filters": filter_words(found, snapshots),
         "mode": mode_words(snapshots),
         "received": snapshots[-DOWNLOADS_OFFERED:],
+        "forms": exports.FORMS,
         "run_api_url": f"/api/v1/runs/{found.run_id}",
         "preload_url": _preload_url(found, shown, first) if shown and first else "",
         "plain": plain.page(found, snapshots, shown, first.functions) if shown and first else None,
@@ -97,3 +98,15 @@ def received(request: HttpRequest, run_id: str, seq: int) -> FileResponse:
     file.seek(0)
     name = f"{run.run_id}-{seq}.{snapshot.format or 'profile'}{extension}"
     return FileResponse(file, as_attachment=True, filename=name, content_type="application/octet-stream")
+
+
+@login_required
+@require_GET
+def export(request: HttpRequest, run_id: str, seq: int, form: str) -> FileResponse:
+    """A snapshot written in a form that other tools read."""
+    run = get_object_or_404(Run.objects.visible_to(request.user), run_id=run_id)
+    snapshot = get_object_or_404(run.snapshots.exclude(ingested_at=None).filter(error=""), seq=seq)
+    if form not in exports.FORMS:
+        raise Http404(f"there is no form {form!r}, there is {', '.join(exports.FORMS)}")
+    name = f"{run.run_id}-{seq}.{exports.FORMS[form].extension}"
+    return FileResponse(exports.written(snapshot, form, name), as_attachment=True, filename=name)

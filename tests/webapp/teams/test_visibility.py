@@ -95,6 +95,7 @@ ROWS: dict[str, Row] = {
     ),  # it is no preview
     "runs/<str:run_id>/delete": Row("/runs/{run}/delete", "404 302 302 302  403 403 200 302 302"),
     "runs/<str:run_id>/received/<int:seq>": Row("/runs/{run}/received/1", PAGE),
+    "runs/<str:run_id>/export/<int:seq>/<str:form>": Row("/runs/{run}/export/1/pprof", PAGE),
     "runs/<str:run_id>/payload/<int:seq>/<path:value_type>/<str:tag>/<str:stage>": Row(
         "/runs/{run}/payload/1/outstanding_bytes/{tag}/overview", PAYLOAD
     ),

@@ -1,0 +1,26 @@
+"""A snapshot, as it came, to a file in a form that other tools read."""
+
+from __future__ import annotations
+
+from tempfile import SpooledTemporaryFile
+from typing import BinaryIO, cast
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+
+from tracer import protocol
+from tracer.profile.export.forms import FORMS as FORMS
+from tracer.profile.formats import read_profile
+from webapp.runs.models import Snapshot
+
+_IN_MEMORY_BYTES = 8 << 20  # larger ones go to disk
+
+
+def written(snapshot: Snapshot, form: str, name: str) -> BinaryIO:
+    """Open at its beginning; it is gone when it is closed."""
+    with default_storage.open(snapshot.received, "rb") as file:
+        profile = read_profile(cast(BinaryIO, file), limits=settings.LIMITS, resolve=protocol.value_type_named)
+    out = cast(BinaryIO, SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES))  # noqa: SIM115 - the response closes it
+    FORMS[form].write(profile, out, name)
+    out.seek(0)
+    return out
