@@ -84,6 +84,19 @@ def test_a_program_has_its_names_after_a_stripped_copy_was_read(tmp_path, names)
     assert names(program) == ALL
 
 
+def test_a_copy_whose_section_table_is_cut_off_has_no_share_in_its_names(tmp_path, names):
+    program = Stripped(tmp_path)
+    whole = (tmp_path / "whole").read_bytes()
+    program.path.write_bytes(
+        whole[:40] + bytes(8) + whole[48:58] + bytes(6) + whole[64:]
+    )  # e_shoff, e_shnum and the like
+    assert names(program) == []
+
+    program.path.write_bytes(whole)
+
+    assert names(program) == ALL
+
+
 def test_its_debug_file_is_found_by_build_id(tmp_path, names):
     program = Stripped(tmp_path)
     with program.path.open("rb") as file:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import zlib
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from tracer.symbols.store import MAX_BYTES, NameStore, default_store
 # An agent that is asked to stop gives its recording 10 s for the last snapshot, names included.
 _SESSION_S = 8.0
 _MAKING_S = 5.0  # for the debug information of one file; with its symbols only it is fast
+_HEADER_BYTES = 64  # Elf64_Ehdr
 _DEMANGLED_AT_ONCE, _DEMANGLING_S = 512, 2.0  # takes a hundredth of that
 
 
@@ -59,8 +61,8 @@ class Symbolizer:
 class _Plan:
     """Of one binary: what to hand to a namer.
 
-    An entry is shared only by files of one owner and one size: a build id is easily copied, and who can write to a file
-    must not name frames of other users' programs; and a file that was stripped keeps the build id, but not the names.
+    An entry is shared only by files of one owner, size and file header: a build id is easily copied, and who can write
+    to a file must not name frames of other users' programs; and a stripped file keeps the build id, but not the names.
     """
 
     def __init__(self, binary: Binary, store: NameStore, resources: ExitStack) -> None:
@@ -69,9 +71,8 @@ class _Plan:
         self.build_id = build_id_of(binary.fd)
         self.debug = debug_file_by_build_id(self.build_id, binary.roots) if self.build_id else None
         self._keep_open(self.debug)
-        files = [os.fstat(fd) for fd in (binary.fd, self.debug) if fd is not None]
-        parts = [f"{file.st_uid}.{file.st_size:x}" for file in files]
-        self.key = "-".join([self.build_id, *parts]) if self.build_id else None
+        files = [_told_apart(fd) for fd in (binary.fd, self.debug) if fd is not None]
+        self.key = "-".join([self.build_id, *files]) if self.build_id else None
         self.entry = store.open(self.key) if self.key else None
         self._keep_open(self.entry)
 
@@ -88,6 +89,12 @@ class _Plan:
     def _keep_open(self, fd: int | None) -> None:
         if fd is not None:
             self._resources.callback(os.close, fd)
+
+
+def _told_apart(fd: int) -> str:
+    """Of files with one build id; the header says whether there are sections, and where."""
+    status = os.fstat(fd)
+    return f"{status.st_uid}.{status.st_size:x}.{zlib.crc32(os.pread(fd, _HEADER_BYTES, 0)):x}"
 
 
 class Session:
