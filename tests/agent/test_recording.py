@@ -9,6 +9,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -106,12 +107,13 @@ def bpf_ids(pid: int) -> tuple[set[int], set[int]]:
     """Programs and links that a process holds: its file descriptors say so."""
     programs, links = set(), set()
     for path in Path(f"/proc/{pid}/fdinfo").iterdir():
-        for line in path.read_text().splitlines():
-            name, _, value = line.partition(":")
-            if name == "prog_id":
-                programs.add(int(value))
-            elif name == "link_id":
-                links.add(int(value))
+        with suppress(FileNotFoundError):  # closed meanwhile: what a trap costs is measured beside the recording
+            for line in path.read_text().splitlines():
+                name, _, value = line.partition(":")
+                if name == "prog_id":
+                    programs.add(int(value))
+                elif name == "link_id":
+                    links.add(int(value))
     return programs, links
 
 

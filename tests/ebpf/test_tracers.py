@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from tracer.bpf import syscalls
@@ -16,7 +17,10 @@ LEAK = (23 * 4096, 23, 23 * 4096, 23)
 
 def attached(pid):
     """Numbers of the BPF links and programs that a process holds."""
-    held = [path.read_text() for path in Path(f"/proc/{pid}/fdinfo").iterdir()]
+    held: list[str] = []
+    for path in Path(f"/proc/{pid}/fdinfo").iterdir():
+        with suppress(FileNotFoundError):  # closed meanwhile: what a trap costs is measured beside the recording
+            held.append(path.read_text())
     return [{int(number) for text in held for number in re.findall(rf"^{name}:\s+(\d+)", text, re.MULTILINE)}
             for name in ("link_id", "prog_id")]  # fmt: skip
 
