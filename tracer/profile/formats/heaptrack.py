@@ -23,7 +23,7 @@ from tracer.profile.errors import LimitExceeded, MalformedProfile
 from tracer.profile.formats.heaptrack_trace import TraceTable
 from tracer.profile.formats.reading import Reading
 from tracer.profile.formats.stack_sums import StackSums
-from tracer.profile.formats.text import head_text, numbered_lines
+from tracer.profile.formats.text import head_text, read_by_line
 from tracer.profile.model import Limits, Profile, ValueType
 
 NAME = "heaptrack"
@@ -45,10 +45,7 @@ def matches(head: bytes) -> bool:
 
 
 def read(steps: Iterator[bytes], reading: Reading) -> Profile:
-    replay = _Replay(reading.limits)
-    for number, line in numbered_lines(steps, reading.limits):
-        replay.take(number, line)
-    return replay.finish()
+    return read_by_line(_Replay(reading.limits), steps, reading.limits)
 
 
 class _Costs:

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from tracer.profile.errors import EmptyProfile, LimitExceeded, MalformedProfile
 from tracer.profile.formats.reading import Reading
 from tracer.profile.formats.stack_sums import StackSums
-from tracer.profile.formats.text import head_text, numbered_lines
+from tracer.profile.formats.text import head_text, read_by_line
 from tracer.profile.formats.valgrind_frames import frame_name
 from tracer.profile.model import Limits, Profile, ValueType
 
@@ -45,10 +45,7 @@ def matches(head: bytes) -> bool:
 
 
 def read(steps: Iterator[bytes], reading: Reading) -> Profile:
-    text = _Text(reading.limits)
-    for number, line in numbered_lines(steps, reading.limits):
-        text.take(number, line)
-    return text.finish()
+    return read_by_line(_Text(reading.limits), steps, reading.limits)
 
 
 @dataclass(slots=True)

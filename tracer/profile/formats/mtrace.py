@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from tracer.profile.errors import LimitExceeded
 from tracer.profile.formats.reading import Reading
 from tracer.profile.formats.stack_sums import StackSums
-from tracer.profile.formats.text import head_text, numbered_lines
+from tracer.profile.formats.text import head_text, read_by_line
 from tracer.profile.model import Profile, ValueType
 
 NAME = "mtrace"
@@ -39,10 +39,7 @@ def matches(head: bytes) -> bool:
 
 
 def read(steps: Iterator[bytes], reading: Reading) -> Profile:
-    log = _Log(reading)
-    for number, line in numbered_lines(steps, reading.limits):
-        log.take(number, line)
-    return log.finish()
+    return read_by_line(_Log(reading), steps, reading.limits)
 
 
 class _Log:

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from tracer.profile.formats.reading import Reading
 from tracer.profile.formats.stack_sums import StackSums
-from tracer.profile.formats.text import head_text, numbered_lines
+from tracer.profile.formats.text import head_text, read_by_line
 from tracer.profile.model import Profile, ValueType
 
 NAME = "stackcount"
@@ -42,10 +42,7 @@ def matches(head: bytes) -> bool:
 
 
 def read(steps: Iterator[bytes], reading: Reading) -> Profile:
-    text = _Text(reading)
-    for number, line in numbered_lines(steps, reading.limits):
-        text.take(number, line)
-    return text.finish()
+    return read_by_line(_Text(reading), steps, reading.limits)
 
 
 class _Text:

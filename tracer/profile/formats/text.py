@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
+from typing import Protocol
 
 from tracer.profile.errors import LimitExceeded
-from tracer.profile.model import Limits
+from tracer.profile.model import Limits, Profile
 
 _ODD_SHARE = 0.3  # random bytes have 0.6 of these, a text with a damaged line has far fewer
 
@@ -43,6 +44,20 @@ def numbered_lines(steps: Iterator[bytes], limits: Limits) -> Iterator[tuple[int
         if number > limits.lines:
             raise LimitExceeded("number of lines", limit=limits.lines, value=limits.lines, line=number, at_least=True)
         yield number, line.decode("utf-8", "replace").rstrip("\r")
+
+
+class LineReader(Protocol):
+    """What an importer of a text makes of it, line by line."""
+
+    def take(self, number: int, line: str) -> None: ...
+
+    def finish(self) -> Profile: ...
+
+
+def read_by_line(reader: LineReader, steps: Iterator[bytes], limits: Limits) -> Profile:
+    for number, line in numbered_lines(steps, limits):
+        reader.take(number, line)
+    return reader.finish()
 
 
 def head_text(head: bytes) -> str:
