@@ -185,3 +185,22 @@ SPEEDSCOPE = '{"$schema": "https://www.speedscope.app/file-format-schema.json", 
 def test_broken_json_is_refused_with_what_is_wrong(text: str, words: str) -> None:
     with pytest.raises(MalformedProfile, match=words):
         read(text.encode())
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        "=={pid}==ERROR: LeakSanitizer: detected memory leaks\n\n"
+        "Direct leak of {size} byte(s) in 1 object(s) allocated from:\n    #0 0x1 in f /a.c:1\n\n",
+        "=={pid}== {size} bytes in 1 blocks are definitely lost in loss record 1 of 1\n"
+        "=={pid}==    at 0x1: f (a.c:1)\n=={pid}== \n=={pid}== LEAK SUMMARY:\n",
+    ],
+    ids=["sanitizer", "memcheck"],
+)
+def test_of_each_process_its_last_leak_report_counts(report: str) -> None:
+    reports = [report.format(pid=pid, size=size) for pid, size in ((1, 10), (2, 100), (1, 30))]
+
+    profile = read("".join(reports).encode())
+
+    assert profile.total() == 130
+    assert profile.capture["notes"] == ["Earlier reports of the same processes are left out: 1."]

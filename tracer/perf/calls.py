@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -55,7 +56,7 @@ class Faults:
         return {}
 
 
-class _SystemCalls:
+class _SystemCalls(ABC):
     """Entries remembered by thread until their exit tells the result."""
 
     def __init__(self, state: Mapping[str, Any]) -> None:
@@ -73,8 +74,9 @@ class _SystemCalls:
     def state(self) -> Mapping[str, Any]:
         return {"entered": self._entered}
 
+    @abstractmethod
     def _returned(self, fields: Mapping[str, int], result: int) -> Values | None:
-        raise NotImplementedError
+        """What a call with these arguments counts, now that its result is known."""
 
 
 class Mappings(_SystemCalls):

@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tracer.profile.formats.loss_reports import LossReports
 from tracer.profile.formats.reading import Reading
-from tracer.profile.formats.stack_sums import StackSums
 from tracer.profile.formats.text import head_text, read_by_line
 from tracer.profile.formats.valgrind_frames import frame_name
 from tracer.profile.model import Profile, ValueType
@@ -27,7 +27,8 @@ _KINDS = {
     "possibly lost": "that only pointers into their middle led to",
     "still reachable": "that the program could still have freed",
 }
-_LINE = re.compile(r"==\d+== ?(.*)")
+_LINE = re.compile(r"==(\d+)== ?(.*)")
+_END = "LEAK SUMMARY:"  # of each leak check: a program can ask for one in between
 _RECORD = re.compile(
     r"([\d,]+)(?: \(([\d,]+) direct, [\d,]+ indirect\))? bytes in ([\d,]+) blocks are "
     r"(definitely lost|indirectly lost|possibly lost|still reachable) in loss record [\d,]+ of [\d,]+"
@@ -42,9 +43,9 @@ _COLUMN_BY_KIND = {kind: 2 * place for place, kind in enumerate(_KINDS)}
 
 
 def matches(head: bytes) -> bool:
-    return any(_RECORD.fullmatch(_without_pid(line) or "") for line in head_text(head).splitlines()) or (
-        "Memcheck, a memory error detector" in head_text(head)
-    )
+    text = head_text(head)
+    lines = filter(None, map(_LINE.fullmatch, text.splitlines()))
+    return "Memcheck, a memory error detector" in text or any(_RECORD.fullmatch(line[2]) for line in lines)
 
 
 def read(steps: Iterator[bytes], reading: Reading) -> Profile:
@@ -55,32 +56,32 @@ class _Text:
     """Of all that valgrind prints only loss records are read; errors and summaries are no memory that is held."""
 
     def __init__(self, reading: Reading) -> None:
-        self._sums = StackSums(_VALUE_TYPES, reading.limits)
-        self._open: tuple[int, list[int]] | None = None  # line, values
-        self._frames: list[str] = []  # leaf first
+        self._reports = LossReports(_VALUE_TYPES, reading.limits)
+        self._ended: set[str] = set()  # processes whose last leak check is over
 
     def take(self, number: int, line: str) -> None:
-        text = _without_pid(line)
-        if text is None:
+        own = _LINE.fullmatch(line.rstrip())
+        if own is None:
             return  # the program's own output
-        frame = _FRAME.fullmatch(text) if self._open is not None else None
+        process, text = own.groups()
+        frame = _FRAME.fullmatch(text) if self._reports.is_open else None
         if frame is not None:
-            self._frames.append(frame_name(frame[1]) or frame[1])
+            self._reports.add_frame(frame_name(frame[1]) or frame[1])
             return
-        self._end()
-        if record := _RECORD.fullmatch(text):
-            self._open = number, _values(record)
+        self._reports.close()
+        if text == _END:
+            self._ended.add(process)
+        elif record := _RECORD.fullmatch(text):
+            self._take_record(process, number, record)
+
+    def _take_record(self, process: str, number: int, record: re.Match[str]) -> None:
+        if process in self._ended:
+            self._ended.remove(process)
+            self._reports.begin(process)
+        self._reports.open(process, number, _values(record))
 
     def finish(self) -> Profile:
-        self._end()
-        return self._sums.finish("no loss record with its stack is there: run valgrind with --leak-check=full")
-
-    def _end(self) -> None:
-        if self._open is None:
-            return
-        line, values = self._open
-        self._sums.add([*reversed(self._frames)] or ["[stack not recorded]"], values, line)
-        self._open, self._frames = None, []
+        return self._reports.finish("no loss record with its stack is there: run valgrind with --leak-check=full")
 
 
 def _values(record: re.Match[str]) -> list[int]:
@@ -94,8 +95,3 @@ def _values(record: re.Match[str]) -> list[int]:
 
 def _number(text: str) -> int:
     return int(text.replace(",", ""))
-
-
-def _without_pid(line: str) -> str | None:
-    own = _LINE.fullmatch(line.rstrip())
-    return own[1] if own else None

@@ -14,8 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tracer.profile.formats.loss_reports import LossReports
 from tracer.profile.formats.reading import Reading
-from tracer.profile.formats.stack_sums import StackSums
 from tracer.profile.formats.text import head_text, read_by_line
 from tracer.profile.model import Profile, ValueType
 
@@ -23,6 +23,7 @@ NAME = "sanitizer"
 TITLE = "LeakSanitizer report"
 
 _LEAK = re.compile(r"(Direct|Indirect) leak of (\d+) byte\(s\) in (\d+) object\(s\) allocated from:\s*")
+_REPORT = re.compile(r"==(\d+)==ERROR: LeakSanitizer")
 _FRAME = re.compile(r"\s+#\d+ 0x[0-9a-f]+\s+(.*?)\s*")
 _MODULE = re.compile(r"(?:in )?(.*?) ?\(([^()]*?)\+(0x[0-9a-f]+)\)(?: \(BuildId: [0-9a-f]+\))?")
 _SOURCE = re.compile(r"in (.*?) \S+?(?::\d+){1,2}")
@@ -50,32 +51,25 @@ class _Text:
     """What the program itself printed may stand between: it is no part of a report."""
 
     def __init__(self, reading: Reading) -> None:
-        self._sums = StackSums(_VALUE_TYPES, reading.limits)
-        self._open: tuple[int, tuple[int, int, int, int]] | None = None  # line, values
-        self._frames: list[str] = []  # leaf first
+        self._reports = LossReports(_VALUE_TYPES, reading.limits)
+        self._process = ""
 
     def take(self, number: int, line: str) -> None:
-        if leak := _LEAK.fullmatch(line):
-            self._end()
+        if report := _REPORT.match(line):
+            self._process = report[1]
+            self._reports.begin(self._process)
+        elif leak := _LEAK.fullmatch(line):
             size, objects, is_direct = int(leak[2]), int(leak[3]), leak[1] == "Direct"
-            self._open = number, (size, objects, size if is_direct else 0, 0 if is_direct else size)
-        elif self._open is not None and (frame := _FRAME.fullmatch(line)):
-            self._frames.append(_name(frame[1]))
+            self._reports.open(self._process, number, (size, objects, size * is_direct, size * (not is_direct)))
+        elif self._reports.is_open and (frame := _FRAME.fullmatch(line)):
+            self._reports.add_frame(_name(frame[1]))
         elif not line.strip():
-            self._end()
+            self._reports.close()
         elif not _CHATTER.fullmatch(line.strip()):
-            self._sums.profile.skip(number, line, "it is of no leak")
+            self._reports.skipped.skip(number, line, "it is of no leak")
 
     def finish(self) -> Profile:
-        self._end()
-        return self._sums.finish("the report holds no leak")
-
-    def _end(self) -> None:
-        if self._open is None:
-            return
-        line, values = self._open
-        self._sums.add([*reversed(self._frames)] or ["[stack not recorded]"], values, line)
-        self._open, self._frames = None, []
+        return self._reports.finish("the report holds no leak")
 
 
 def _name(text: str) -> str:
