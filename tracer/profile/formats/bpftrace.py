@@ -64,6 +64,8 @@ class _Maps:
         self.lost = 0
         self._resolve = reading.resolve
         self._column_by_map: dict[str, int] = {}
+        self._seen: set[tuple[str, ...]] = set()
+        self._repeats = 0
 
     def add(self, name: str, stack: list[str], value: str, number: int) -> None:
         total = _STATS.fullmatch(value.strip())
@@ -73,12 +75,22 @@ class _Maps:
         elif not re.fullmatch(r"-?\d+", text):
             self.sums.profile.skip(number, f"{name}: {value}", _NO_NUMBER)
         else:
+            self._count_repeat(name, stack)
             self.sums.add_to(self._column(name), stack, int(text), number)
 
     def finish(self) -> Profile:
+        """A map printed twice may have been cleared between or not: the file does not say, so the capture does."""
         profile = self.sums.finish()
         profile.capture = {"lost": {"ring_buffer_full": self.lost}} if self.lost else {}
+        if self._repeats:
+            repeats = f"Stacks printed again and added up: {self._repeats:,}."
+            profile.capture["notes"] = [f"{repeats} A map not cleared between comes out too high."]
         return profile
+
+    def _count_repeat(self, name: str, stack: list[str]) -> None:
+        key = (name, *stack)
+        self._repeats += key in self._seen
+        self._seen.add(key)
 
     def _column(self, name: str) -> int:
         if name not in self._column_by_map:
