@@ -50,7 +50,7 @@ function links(childCounts, n) {
 
 // Unsigned values are their own width, so one array serves both. A negative value is as wide as its amount, and a
 // difference as wide as its larger side: then nothing that vanished is missing, and children never stick out.
-function ownWidths(header, self, self2) {
+export function ownWidths(header, self, self2) {
   if (!self2 && !mayBeNegative(header)) return self;
   const width = new Float64Array(self.length);
   for (let i = 0; i < width.length; i++)
