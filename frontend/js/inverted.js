@@ -1,5 +1,5 @@
 // Stacks the other way round: which functions hold the memory, and below each its callers; also all callers and callees of one function.
-import { applyTransforms, stacksOf } from "./transforms.js";
+import { below, partHeader, stacksOf } from "./transforms.js";
 import { treeBuilder } from "./tree-builder.js";
 
 /** Callers of what is narrower than this share of the whole, or of what is looked at, are not worked out. */
@@ -13,18 +13,17 @@ export function bottomUp(columns, { path = [] } = {}) {
   const stacks = stacksOf(columns);
   const starts = [];
   for (let i = 1; i < stacks.n; i++) if (stacks.self[i] !== 0 || stacks.self2?.[i]) starts.push(i);
-  return invert(stacks, { starts: Int32Array.from(starts), values: stacks.self, values2: stacks.self2 }, path);
+  const open = Int32Array.from(starts);
+  return invert(stacks, { starts: open, nodes: open, values: stacks.self, values2: stacks.self2 }, path);
 }
 
-/** {callers, callees}: columns of both trees of a function on all of the data; its own frame is the first in each. */
+/** {callers, callees}: columns of both trees of a function on all of the data; the root of each is the function. */
 export function sandwich(columns, name, { path = [] } = {}) {
-  const stacks = stacksOf(columns);
-  const starts = outermost(stacks, name);
+  const stacks = { ...stacksOf(columns), header: { ...columns.header, root: name } };
+  const outer = outermost(stacks, name);
   const [values, values2] = [stacks.self, stacks.self2].map((column) => column && totals(column, stacks.parent));
-  return {
-    callers: invert(stacks, { starts, values, values2 }, path),
-    callees: applyTransforms(columns, [{ kind: "focus-function", name }]),
-  };
+  const callers = { starts: outer, nodes: outer.map((node) => stacks.parent[node]), values, values2 };
+  return { callers: invert(stacks, callers, path), callees: below(stacks, outer) };
 }
 
 function outermost({ n, names, strings, parent }, name) {
@@ -48,28 +47,28 @@ function totals(self, parent) {
 
 // All stacks take a step towards the root at once: the frames of a level are known before their callers are asked for,
 // and those of too narrow ones need not be.
-function invert(stacks, { starts, values, values2 }, path) {
+function invert(stacks, { starts, nodes, values, values2 }, path) {
   const { strings, names, parent } = stacks;
   const builder = treeBuilder({ isDiff: Boolean(values2) });
   const widthOf = (start) => Math.max(Math.abs(values[start]), Math.abs(values2?.[start] ?? 0));
   const whole = starts.reduce((sum, start) => sum + widthOf(start), 0);
   const narrow = narrowness(builder, strings, path, whole);
-  let open = { starts, nodes: starts, places: new Int32Array(starts.length) };
+  const ended = ({ starts, nodes, places }) => {
+    for (let k = 0; k < nodes.length; k++)
+      if (nodes[k] === 0) builder.add(places[k], values[starts[k]], values2?.[starts[k]]);
+    return stillOpen({ starts, nodes, places });
+  };
+  let open = ended({ starts, nodes, places: new Int32Array(starts.length) });
   let cut = 0;
   while (open.starts.length) {
     const places = open.nodes.map((node, k) => builder.child(open.places[k], names[node]));
     narrow.level(places, open.starts, widthOf);
-    const next = new Int32Array(places.length); // callers, 0 where the stack ends or is cut
-    for (let k = 0; k < places.length; k++) {
-      const isCut = narrow.has(places[k]);
-      next[k] = isCut ? 0 : parent[open.nodes[k]];
-      if (isCut && parent[open.nodes[k]] > 0) cut += narrow.countOnce(places[k]);
-      if (next[k] === 0) builder.add(places[k], values[open.starts[k]], values2?.[open.starts[k]]);
-    }
-    open = stillOpen({ starts: open.starts, nodes: next, places });
+    const callers = open.nodes.map((node, k) => (narrow.has(places[k]) ? 0 : parent[node]));
+    for (let k = 0; k < callers.length; k++)
+      if (callers[k] === 0 && parent[open.nodes[k]] > 0) cut += narrow.countOnce(places[k]);
+    open = ended({ starts: open.starts, nodes: callers, places });
   }
-  const { total, total2, ...header } = stacks.header;
-  return builder.columns({ ...header, cut }, strings);
+  return builder.columns({ ...partHeader(stacks.header), cut }, strings);
 }
 
 function stillOpen({ starts, nodes, places }) {

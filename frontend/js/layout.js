@@ -112,5 +112,6 @@ function withoutChildren(tree, totals, node) {
   return rest;
 }
 
-export const nameOf = (tree, node) => (node === 0 ? "all" : tree.strings[tree.names[node]]);
+/** A tree of one function's callers or callees has that function as its root. */
+export const nameOf = (tree, node) => (node === 0 ? (tree.header.root ?? "all") : tree.strings[tree.names[node]]);
 export const depthOf = (tree) => tree.rows.length - 1;

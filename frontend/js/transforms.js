@@ -17,43 +17,52 @@ export function applyTransforms(columns, transforms) {
 }
 
 /**
- * Every kind: `apply` makes the tree, `words` names it on its chip. Transforms with a `name` or a `pattern` need it.
+ * Every kind: `fields` are what a transform of it has, `apply` makes the tree, `words` names it on its chip.
  * What is hidden counts as its caller's, what is left out is gone: then percentages have a smaller base.
  */
 export const KINDS = {
   focus: {
+    fields: ["path"],
     words: ({ path }) => `only below ${path.at(-1)}`,
     apply: (stacks, { path }) => focusOn(stacks, nodeAtPath(stacks, path)),
   },
   "focus-function": {
+    fields: ["name"],
     words: ({ name }) => `only ${name}, wherever it is called`,
     apply: (stacks, { name }) => focusOn(stacks, isNamed(stacks, [name])),
   },
   "hide-function": {
+    fields: ["name"],
     words: ({ name }) => `${name} counts as its callers'`,
     apply: (stacks, { name }) => fold(stacks, isNamed(stacks, [name])),
   },
   "hide-module": {
+    fields: ["name"],
     words: ({ name }) => `module ${name} counts as its callers'`,
     apply: (stacks, { name }) => fold(stacks, byName(stacks, (each) => moduleOf(each) === name)),
   },
   "leave-out": {
+    fields: ["name"],
     words: ({ name }) => `without stacks through ${name}`,
     apply: (stacks, { name }) => leaveOut(stacks, isNamed(stacks, [name])),
   },
   "only-code": {
+    fields: ["pattern", "title"],
     words: ({ title, pattern }) => `only ${title || pattern}`,
     apply: (stacks, { pattern }) => fold(stacks, not(byPattern(stacks, pattern))),
   },
   "keep-matches": {
+    fields: ["pattern"],
     words: ({ pattern }) => `only stacks that match ${pattern}`,
     apply: (stacks, { pattern }) => keepMatches(stacks, byPattern(stacks, pattern)),
   },
   recursion: {
+    fields: [],
     words: () => "recursion is collapsed",
     apply: (stacks) => collapseRecursion(stacks),
   },
   modules: {
+    fields: [],
     words: () => "functions are merged by module",
     apply: (stacks) => mergeByModule(stacks),
   },
@@ -109,8 +118,8 @@ function regroup(stacks, place, { root = 0, strings = stacks.strings, counts = n
   return builder.columns(partHeader(header), strings);
 }
 
-// The totals that the header states are those of the whole tree.
-const partHeader = ({ total, total2, ...header }) => header;
+/** The header of a part: the totals that it states are those of the whole tree. */
+export const partHeader = ({ total, total2, whole, ...header }) => ({ ...header, whole: whole ?? { total, total2 } });
 
 const fold = (stacks, isFolded) =>
   regroup(stacks, (node, above, builder) => (isFolded[node] ? above : builder.child(above, stacks.names[node])));
@@ -130,6 +139,17 @@ const focusOn = (stacks, isFocus) =>
     },
     { root: LEFT_OUT },
   );
+
+/** What stands below some frames, none of them inside another: they are one, the root. */
+export function below(stacks, outermost) {
+  const isOuter = new Uint8Array(stacks.n);
+  for (const node of outermost) isOuter[node] = 1;
+  const place = (node, above, builder) => {
+    if (above !== LEFT_OUT) return builder.child(above, stacks.names[node]);
+    return isOuter[node] ? 0 : LEFT_OUT;
+  };
+  return regroup(stacks, place, { root: LEFT_OUT });
+}
 
 // A stack is kept whole if a frame of it matches; what ends above the first match is not kept.
 function keepMatches(stacks, isMatch) {

@@ -108,8 +108,9 @@ test("a sandwich has all callers and all callees of a function, nested ones once
   const columns = columnsFor({ "main;f;x": 1, "main;g;f;f;x": 2, "main;g": 4 });
   const { callers, callees } = sandwich(columns, "f");
 
-  assert.deepEqual(stacksIn(callers), { "f;main": 1, "f;g;main": 2 });
-  assert.deepEqual(stacksIn(callees), { "f;x": 1, "f;f;x": 2 });
+  assert.deepEqual(stacksIn(callers), { main: 1, "g;main": 2 });
+  assert.deepEqual(stacksIn(callees), { x: 1, "f;x": 2 });
+  assert.deepEqual([callers.header.root, callees.header.root], ["f", "f"]);
 });
 
 const totalOf = (columns) => columns.self.reduce((sum, value) => sum + value, 0);
