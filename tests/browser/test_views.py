@@ -1,4 +1,4 @@
-"""Views and steps of a graph: bottom-up, sandwich, what can be done with a frame, by mouse and by keys, and their links."""
+"""Views and steps of a graph: bottom-up, sandwich, what can be done with a frame, and their links."""
 
 from __future__ import annotations
 
