@@ -5,7 +5,8 @@ import { unitOf } from "./run-view.js";
 /** The sentence for a tree of a run's value type, zoomed to `focus`. */
 export function baseWords(tree, focus, type) {
   const amount = amountOf(tree, focus, type);
-  if (focus > 0) return `The view is ${amount}, ${formatPercent(tree.width[focus] / tree.width[0])} of ${all(tree)}. ${hidden(tree)}`;
+  if (focus > 0)
+    return `The view is ${amount}, ${formatPercent(tree.width[focus] / tree.width[0])} of ${all(tree)}. ${hidden(tree)}`;
   const { whole } = tree.header;
   if (!whole || whole.total === tree.total[0]) return `100 % is ${amount}, the whole run. ${hidden(tree)}`;
   const share = whole.total ? `, ${formatPercent(tree.total[0] / whole.total)}` : "";

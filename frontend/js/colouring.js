@@ -13,7 +13,10 @@ export function bindColouring(root, { choose, graphs, along }) {
 
   async function agesFor({ drawn, bands, wanted }) {
     if (known.of !== drawn) {
-      const totals = await along(bands.map(({ url }) => url), wanted);
+      const totals = await along(
+        bands.map(({ url }) => url),
+        wanted,
+      );
       Object.assign(known, { ages: agesOf(totals), of: drawn });
     }
     return known.ages;
@@ -22,8 +25,13 @@ export function bindColouring(root, { choose, graphs, along }) {
   return {
     /** Offers the modes that the tree can have. */
     offer(tree, bands) {
-      const modes = tree.total2 ? ["change", "memory", "module"] : ["memory", "warm", "module", ...bands.slice(0, 1).map(() => "age")];
-      colours.offer(modes, bands.map(({ label }) => label));
+      const modes = tree.total2
+        ? ["change", "memory", "module"]
+        : ["memory", "warm", "module", ...bands.slice(0, 1).map(() => "age")];
+      colours.offer(
+        modes,
+        bands.map(({ label }) => label),
+      );
     },
     /** `shown` has what is drawn: {drawn, bands, isWhole, wanted}. */
     async apply({ mode, youngest }, shown) {

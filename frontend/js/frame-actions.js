@@ -10,14 +10,50 @@ export function actionsFor(frame) {
   const module = moduleOf(name);
   const hasStep = (kind) => transforms.some((each) => each.kind === kind);
   const entries = [
-    isRoot ? null : { id: "sandwich", key: "s", words: "All callers and callees", view: { view: "sandwich", fn: name } },
-    isRoot || isInverted || view === "sandwich" ? null : { id: "focus", key: "f", words: "Only this frame and below", step: { kind: "focus", path } },
-    isRoot ? null : { id: "focus-function", key: "F", words: "Only this function, wherever it is called", step: { kind: "focus-function", name } },
-    isRoot ? null : { id: "hide-function", key: "h", words: "Count the function as its callers'", step: { kind: "hide-function", name } },
-    isRoot || module === NO_MODULE ? null : { id: "hide-module", key: "H", words: `Count module ${module} as its callers'`, step: { kind: "hide-module", name: module } },
-    isRoot ? null : { id: "leave-out", key: "x", words: "Leave out stacks through the function", step: { kind: "leave-out", name } },
-    hasStep("recursion") ? null : { id: "recursion", key: "r", words: "Collapse recursion everywhere", step: { kind: "recursion" } },
-    hasStep("modules") ? null : { id: "modules", key: "m", words: "Merge functions by module", step: { kind: "modules" } },
+    isRoot
+      ? null
+      : { id: "sandwich", key: "s", words: "All callers and callees", view: { view: "sandwich", fn: name } },
+    isRoot || isInverted || view === "sandwich"
+      ? null
+      : { id: "focus", key: "f", words: "Only this frame and below", step: { kind: "focus", path } },
+    isRoot
+      ? null
+      : {
+          id: "focus-function",
+          key: "F",
+          words: "Only this function, wherever it is called",
+          step: { kind: "focus-function", name },
+        },
+    isRoot
+      ? null
+      : {
+          id: "hide-function",
+          key: "h",
+          words: "Count the function as its callers'",
+          step: { kind: "hide-function", name },
+        },
+    isRoot || module === NO_MODULE
+      ? null
+      : {
+          id: "hide-module",
+          key: "H",
+          words: `Count module ${module} as its callers'`,
+          step: { kind: "hide-module", name: module },
+        },
+    isRoot
+      ? null
+      : {
+          id: "leave-out",
+          key: "x",
+          words: "Leave out stacks through the function",
+          step: { kind: "leave-out", name },
+        },
+    hasStep("recursion")
+      ? null
+      : { id: "recursion", key: "r", words: "Collapse recursion everywhere", step: { kind: "recursion" } },
+    hasStep("modules")
+      ? null
+      : { id: "modules", key: "m", words: "Merge functions by module", step: { kind: "modules" } },
   ];
   return entries.filter(Boolean);
 }

@@ -29,6 +29,7 @@ export function bindGraph(figure, on) {
     hover: -1,
     faded: new Set(),
     ticks: [],
+    plateaus: null,
   };
   const screen = bindScreen(figure, state, view);
   const list = figure.querySelector(".graph-items");
@@ -155,6 +156,7 @@ export function bindGraph(figure, on) {
         hover: -1,
         faded: new Set(),
         ticks: [],
+        plateaus: null,
       });
       figure.dataset.nodes = tree.n;
       figure.classList.add("has-tree");
@@ -173,6 +175,11 @@ export function bindGraph(figure, on) {
     setColour(colour) {
       state.ownShadeOf = ownShades(state.tree, colour);
       state.shadeOf = state.found ? withMatches(state.ownShadeOf, state.tree, state.found.hits) : state.ownShadeOf;
+      screen.request();
+    },
+    /** Marks frames, one byte a node; null for none. */
+    setPlateaus(plateaus) {
+      state.plateaus = plateaus;
       screen.request();
     },
     setFlame(isFlame) {

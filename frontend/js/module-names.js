@@ -17,7 +17,8 @@ const RULES = [
 export function moduleOf(name) {
   for (const [rule, answer] of RULES) {
     const found = name.match(rule);
-    if (found) return typeof answer === "function" ? answer(found) : typeof answer === "number" ? found[answer] : answer;
+    if (found)
+      return typeof answer === "function" ? answer(found) : typeof answer === "number" ? found[answer] : answer;
   }
   return namespaceOf(name) ?? packageOf(name) ?? NO_MODULE;
 }

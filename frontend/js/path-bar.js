@@ -18,7 +18,9 @@ export function showPath(bar, { tree, focus, base, folded, keepsAllocators, tran
   ]);
   bar.replaceChildren(
     ...links.filter(Boolean),
-    ...transforms.map((transform, at) => switcher("chip on", wordsOf(transform), "Take this step back", () => remove(at))),
+    ...transforms.map((transform, at) =>
+      switcher("chip on", wordsOf(transform), "Take this step back", () => remove(at)),
+    ),
     ...chips(folded, keepsAllocators, toggle),
     element("span", { class: "base" }, base),
   );

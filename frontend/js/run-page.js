@@ -13,10 +13,12 @@ import {
   momentOf,
   payloadUrls,
   readingOf,
+  recentChange,
   snapshotAt,
   unitOf,
   valueTypeOf,
 } from "./run-view.js";
+import { runFinding } from "./run-finding.js";
 import { eventRate, showStatus } from "./run-status.js";
 import { bindSnapshots } from "./snapshots-chart.js";
 import { bindTable, shareBar } from "./table-view.js";
@@ -25,7 +27,7 @@ import { showTypes } from "./value-types.js";
 import { bindViewer } from "./viewer.js";
 
 const root = document.querySelector("[data-page=run]");
-const viewer = bindViewer(root, { base, functions, selected, changed, link });
+const viewer = bindViewer(root, { title, base, functions, selected, changed, link });
 const table = bindTable(tableParts(), {
   columns: valueColumns(),
   note: "Recursion is counted once.",
@@ -159,7 +161,10 @@ function showGraph(type) {
   page.drawn = drawn;
   root.dataset.shown = `${type.name}@${snapshot.seq}`;
   writeAddress("replace");
-  return viewer.show(payloadUrls(page.run, snapshot, type.name), { unit: unitOf(type), bands: bandsOf(type, snapshot) });
+  return viewer.show(payloadUrls(page.run, snapshot, type.name), {
+    unit: unitOf(type),
+    bands: bandsOf(type, snapshot),
+  });
 }
 
 /** Payloads of the bands of age of a value type, {label, url}; none for one that has no bands. */
@@ -196,12 +201,27 @@ function chooseSnapshot(seq) {
   writeAddress("replace");
 }
 
+function title() {
+  return `${part(root, "title").textContent.trim()}, ${page.type}`;
+}
+
 function base(tree, focus) {
   return baseWords(tree, focus, valueTypeOf(page.run, page.type));
 }
 
 function functions(tree, rows) {
+  showFinding(tree, rows);
   table.show(rows, { unit: unitOf(valueTypeOf(page.run, page.type)), all: tree.width[0] });
+}
+
+function showFinding(tree, rows) {
+  const type = valueTypeOf(page.run, page.type);
+  const snapshot = snapshotAt(page.run, page.seq);
+  const growth = snapshot && type.kind === "level" ? recentChange(page.run, snapshot, type.name) : null;
+  const pieces = isActive(page.run) ? [] : runFinding(tree, rows, { unit: unitOf(type), kind: type.kind, growth });
+  part(root, "finding").replaceChildren(
+    ...pieces.map(({ text, kind }) => (kind === "code" ? element("code", {}, text) : text)),
+  );
 }
 
 function selected(name) {

@@ -5,10 +5,13 @@ import { compilePattern, matchNodes, neighbourMatch } from "./search.js";
 import { TooSlow } from "./worker-client.js";
 
 /**
- * Binds the parts input, matched, hint, previous, next and legend (of matches). `graph` is shown the matches, and so are `others()`; `match(text)` asks the Worker,
+ * Binds the parts input, matched, hint, previous, next, keep and legend (of matches). `graph` is shown the matches, and so are `others()`; `match(text)` asks the Worker,
  * `unit()` is that of the numbers; `onChange` is called when another text was typed.
  */
-export function bindSearch({ input, matched, hint, previous, next, legend }, { graph, others, match, unit, onChange }) {
+export function bindSearch(
+  { input, matched, hint, previous, next, keep, legend },
+  { graph, others, match, unit, onChange },
+) {
   let latest = 0;
 
   async function run() {
@@ -36,7 +39,7 @@ export function bindSearch({ input, matched, hint, previous, next, legend }, { g
     for (const each of [graph, ...others()]) each.setFound(null);
     setText(matched, "");
     legend.hidden = true;
-    previous.disabled = next.disabled = true;
+    previous.disabled = next.disabled = keep.disabled = true;
   }
 
   function found(hits) {
@@ -45,7 +48,7 @@ export function bindSearch({ input, matched, hint, previous, next, legend }, { g
     graph.setFound(matches);
     legend.hidden = false;
     setText(matched, describe(graph.state.tree, matches, unit()));
-    previous.disabled = next.disabled = matches.frames === 0;
+    previous.disabled = next.disabled = keep.disabled = matches.frames === 0;
   }
 
   function step(direction) {

@@ -4,13 +4,13 @@ import { element, icon } from "./dom.js";
 import { pathOf } from "./frame-path.js";
 import { nameOf } from "./layout.js";
 
-/** Fills the line. `zoom()` goes to the frame, `link()` gives the address that shows it selected, `actions` are its menu. */
-export function showSelected(line, { tree, words, selected, focus }, { zoom, link, actions: entries }) {
+/** Fills the line. `zoom()` goes to the frame, `link()` gives the address that shows it selected, `markdown()` the frame for a review, `actions` are its menu. */
+export function showSelected(line, { tree, words, selected, focus }, { zoom, link, markdown, actions: entries }) {
   const facts = words.facts(selected, focus).map(fact);
   line.replaceChildren(
     element("span", { class: "code", title: nameOf(tree, selected) }, nameOf(tree, selected)),
     ...facts,
-    actions(tree, selected, focus, zoom, link, entries),
+    actions(tree, selected, focus, { zoom, link, markdown, entries }),
   );
 }
 
@@ -25,7 +25,7 @@ function fact([label, value, base]) {
   );
 }
 
-function actions(tree, selected, focus, zoom, link, entries) {
+function actions(tree, selected, focus, { zoom, link, markdown, entries }) {
   const focusing = element("button", { type: "button", class: "btn plain", disabled: selected === focus }, "Zoom");
   focusing.addEventListener("click", zoom);
   const address = element(
@@ -40,7 +40,13 @@ function actions(tree, selected, focus, zoom, link, entries) {
     "Copy stack",
   );
   copyOnClick(stack, () => pathOf(tree, selected).join(";"));
-  return element("span", { class: "acts" }, focusing, address, stack, menu(entries));
+  const review = element(
+    "button",
+    { type: "button", class: "btn plain", "data-part": "copy-markdown" },
+    "Copy as Markdown",
+  );
+  copyOnClick(review, markdown);
+  return element("span", { class: "acts" }, focusing, address, stack, review, menu(entries));
 }
 
 function menu(entries) {

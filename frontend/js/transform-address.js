@@ -29,7 +29,13 @@ function readStep(step) {
   const kind = at < 0 ? step : step.slice(0, at);
   if (!Object.hasOwn(KINDS, kind)) return null;
   const { fields } = KINDS[kind];
-  const values = at < 0 ? [] : step.slice(at + 1).split("~").map(decodeText);
+  const values =
+    at < 0
+      ? []
+      : step
+          .slice(at + 1)
+          .split("~")
+          .map(decodeText);
   if (fields.length > 0 && !values[0]) return null;
   if (fields[0] === "path") return { kind, path: values };
   return { kind, ...Object.fromEntries(fields.map((field, i) => [field, values[i] ?? ""])) };

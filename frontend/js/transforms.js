@@ -39,7 +39,11 @@ export const KINDS = {
   "hide-module": {
     fields: ["name"],
     words: ({ name }) => `module ${name} counts as its callers'`,
-    apply: (stacks, { name }) => fold(stacks, byName(stacks, (each) => moduleOf(each) === name)),
+    apply: (stacks, { name }) =>
+      fold(
+        stacks,
+        byName(stacks, (each) => moduleOf(each) === name),
+      ),
   },
   "leave-out": {
     fields: ["name"],

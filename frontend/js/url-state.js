@@ -9,7 +9,7 @@ const VERSION = "1";
 const MAX_PATH = 6000; // characters; a longer path is written as its hash, since addresses are cut by chat programs
 
 /**
- * State {type, snapshot, focus, range, selected, search, view, fn, transforms, colour, sort, keepsAllocators} as "#v=1&…"; what is absent or
+ * State {type, snapshot, focus, range, selected, search, view, fn, transforms, colour, marks, sort, keepsAllocators} as "#v=1&…"; what is absent or
  * the default is left out. `focus` and `selected` are paths of names, `range` the part of the focus that is seen.
  */
 export function writeState(state) {
@@ -26,6 +26,7 @@ export function writeState(state) {
     ["steps", writeSteps(state.transforms ?? [])],
     ["c", state.colour?.mode],
     ["y", state.colour?.youngest || ""],
+    ["marks", state.marks ? "1" : ""],
     ["sort", state.sort],
     ["alloc", state.keepsAllocators ? "1" : ""],
   ];
@@ -56,6 +57,7 @@ export function readState(fragment) {
     ...readView(fields),
     transforms: steps.transforms,
     colour: readColour(fields),
+    marks: fields.marks === "1",
     sort: /^-?[a-zA-Z]+$/.test(fields.sort ?? "") ? fields.sort : "",
     keepsAllocators: fields.alloc === "1",
     gone: [...gone, ...steps.gone],

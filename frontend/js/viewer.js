@@ -3,29 +3,51 @@ import { bindColouring } from "./colouring.js";
 import { movements } from "./diff.js";
 import { element, part, setText } from "./dom.js";
 import { bindFrameActions } from "./frame-actions.js";
+import { frameMarkdown } from "./frame-markdown.js";
 import { findPath, findWidest, pathOf } from "./frame-path.js";
 import { goneWords, locate } from "./gone.js";
 import { frameWords } from "./frame-words.js";
 import { bindGraph } from "./graph.js";
 import { bindKeyHelp } from "./key-help.js";
 import { nameOf } from "./layout.js";
+import { bindLoading } from "./loading.js";
+import { showList } from "./list-view.js";
 import { showPath } from "./path-bar.js";
 import { payloadLoader } from "./payload-load.js";
+import { plateausOf } from "./plateaus.js";
+import { bindSaving } from "./save-menu.js";
 import { bindSearch } from "./search-box.js";
 import { showSelected } from "./selected-line.js";
 import { functionRows } from "./top-table.js";
 import { bindViews } from "./view-switch.js";
-import { VIEWS, isPlain } from "./views.js";
+import { VIEWS, treeViewOf } from "./views.js";
 import { workerClient } from "./worker-client.js";
 
 /**
- * Binds the parts below `root`. `page` has base(tree, focus) for what 100 % is, functions(tree, rows) for its table, changed(how)
- * when the address has to follow, and link(state) for an address that shows a state.
+ * Binds the parts below `root`. `page` has title(), base(tree, focus) for what 100 % is, functions(tree, rows) for its table,
+ * changed(how) when the address has to follow, and link(state) for an address that shows a state.
  */
 export function bindViewer(root, page) {
   // What is wanted of the next tree, by names: a live graph grows under the same zoom and selection.
-  const wanted = { focus: [], range: null, selected: [], keepsAllocators: false, view: "icicle", fn: "", transforms: [], colour: { mode: "", youngest: 0 } };
-  const shown = { unit: "", urls: null, bands: [], isWhole: false, drawn: null, key: "", hasCallers: false, active: null };
+  const wanted = {
+    focus: [],
+    range: null,
+    selected: [],
+    keepsAllocators: false,
+    view: "icicle",
+    fn: "",
+    transforms: [],
+    colour: { mode: "", youngest: 0 },
+    marks: false,
+  };
+  const shown = {
+    unit: "",
+    urls: null,
+    bands: [],
+    drawn: null,
+    hasCallers: false,
+    active: null,
+  };
   const figure = part(root, "graph");
   const worker = workerClient(() => new Worker(figure.dataset.worker, { type: "module" }));
   const data = payloadLoader(worker);
@@ -42,22 +64,25 @@ export function bindViewer(root, page) {
     onChange: () => page.changed("replace"),
   });
   const keyHelp = bindKeyHelp(part(root, "keys"));
-  const views = bindViews(part(root, "view"), { choose: chooseView });
-  const colouring = bindColouring(root, { choose: chooseColour, graphs: () => [graph, ...others()], along: data.along });
+  const views = bindViews({ group: part(root, "view"), reading: part(root, "reading") }, { choose: chooseView });
+  const colouring = bindColouring(root, {
+    choose: chooseColour,
+    graphs: () => [graph, ...others()],
+    along: data.along,
+  });
   const frameActions = bindFrameActions({ change: changeTo, add: addStep });
-  let loading = null;
-  let round = 0;
+  const loading = bindLoading(data, viewWanted, { draw, count, fail });
 
   function zoomed({ isByHand }) {
     wanted.focus = pathOf(graph.state.tree, graph.state.focus);
     wanted.range = graph.range();
     drawLines();
     page.changed(isByHand ? "replace" : "push");
-    if (wanted.view === "bottom-up" && graph.state.tree.header.cut) reshape();
+    if (wanted.view === "bottom-up" && graph.state.tree.header.cut) loading.reshape();
   }
 
   function callersZoomed() {
-    if (callers().state.tree.header.cut) reshape();
+    if (callers().state.tree.header.cut) loading.reshape();
   }
 
   function selected(which) {
@@ -70,7 +95,8 @@ export function bindViewer(root, page) {
   }
 
   function keyed(action) {
-    if (action === "search") search.focus();
+    if (action === "marks") part(root, "marks").click();
+    else if (action === "search") search.focus();
     else if (action === "help") keyHelp.open();
     else if (action === "next" || action === "previous") search.step(action === "next" ? 1 : -1);
     else if (action.startsWith("view:")) chooseView(action.slice("view:".length));
@@ -81,7 +107,7 @@ export function bindViewer(root, page) {
   /** The view as views.js needs it. */
   function viewWanted() {
     const { fn, transforms, keepsAllocators } = wanted;
-    const view = VIEWS[wanted.view].isFlame ? "icicle" : wanted.view; // the same tree
+    const view = treeViewOf(wanted.view);
     const paths = { "bottom-up": wanted.focus, sandwich: shown.hasCallers ? callersFocus() : [] };
     return { view, fn, transforms, keepsAllocators, path: Array.isArray(paths[view]) ? paths[view] : [] };
   }
@@ -121,7 +147,9 @@ export function bindViewer(root, page) {
   }
 
   const recolour = () =>
-    colouring.apply(wanted.colour, { ...shown, wanted: viewWanted() }).catch((error) => fail(error.message));
+    colouring
+      .apply(wanted.colour, { ...shown, isWhole: loading.isWhole(), wanted: viewWanted() })
+      .catch((error) => fail(error.message));
 
   function addStep(transform) {
     changeTo({ transforms: [...wanted.transforms, transform] });
@@ -132,10 +160,10 @@ export function bindViewer(root, page) {
     const before = JSON.stringify(viewWanted());
     Object.assign(wanted, next);
     views.show(wanted);
-    if (before === JSON.stringify(viewWanted())) graph.setFlame(VIEWS[wanted.view].isFlame);
+    if (before === JSON.stringify(viewWanted())) turn();
     else Object.assign(wanted, { focus: [], range: null, selected: [] });
     page.changed("push");
-    if (before !== JSON.stringify(viewWanted())) reshape();
+    if (before !== JSON.stringify(viewWanted())) loading.reshape();
   }
 
   function drawLines() {
@@ -150,8 +178,28 @@ export function bindViewer(root, page) {
     showSelected(
       part(root, "selected"),
       { tree: of, words, selected: node, focus: seen },
-      { zoom: () => shown.active.zoomTo(node), link: () => page.link(state()), actions: frameActions.of(selectedFrame()) },
+      {
+        zoom: () => shown.active.zoomTo(node),
+        link: () => page.link(state()),
+        markdown: () => frameMarkdown(of, node, words.facts(node, 0), page.link(state())),
+        actions: frameActions.of(selectedFrame()),
+      },
     );
+    if (wanted.view === "list") drawList();
+  }
+
+  /** Draws the same tree as a graph, a flame or a list. */
+  function turn() {
+    graph.setFlame(VIEWS[wanted.view].isFlame);
+    figure.classList.toggle("listed", wanted.view === "list");
+    part(root, "list").hidden = wanted.view !== "list";
+    drawLines();
+  }
+
+  function drawList() {
+    const { tree, focus, selected } = graph.state;
+    const select = (node) => graph.select(node);
+    showList(part(root, "list"), { tree, focus, selected, unit: shown.unit }, { select });
   }
 
   const removeStep = (at) => changeTo({ transforms: wanted.transforms.filter((_, i) => i !== at) });
@@ -159,46 +207,25 @@ export function bindViewer(root, page) {
   function toggleAllocators() {
     wanted.keepsAllocators = !wanted.keepsAllocators;
     page.changed("replace");
-    if (shown.urls) show(shown.urls, shown);
-  }
-
-  /** Draws the payload at {overview, full}: the overview at once, then the rest, if there is more. Resolves when all is there. */
-  async function show(urls, { unit, bands = [] }) {
-    loading?.abort();
-    loading = new AbortController();
-    const { signal } = loading;
-    Object.assign(shown, { urls, unit, bands, isWhole: false });
-    document.documentElement.dataset.viewer = "loading";
-    try {
-      const first = await data.overview(urls.overview, viewWanted(), signal);
-      signal.throwIfAborted();
-      draw(first);
-      markDrawn("viewer-overview");
-      if (first.isPartial) await painted();
-      const whole = first.isPartial ? await data.whole(urls.full, viewWanted(), signal) : first;
-      signal.throwIfAborted();
-      if (first.isPartial) draw(whole);
-      markDrawn("viewer-ready");
-      await complete(whole.buffer, signal);
-      fail("");
-    } catch (error) {
-      if (!signal.aborted) fail(error.message);
-    }
+    if (shown.urls) loading.show(shown.urls);
   }
 
   function draw(drawn) {
     const { tree, isPartial } = drawn;
     shown.drawn = drawn;
-    shown.key = JSON.stringify(viewWanted());
     figure.classList.toggle("sandwiched", Boolean(drawn.callers));
     drawIn(graph, tree, isPartial);
-    graph.setFlame(VIEWS[wanted.view].isFlame);
     drawCallers(drawn.callers, isPartial);
     colouring.offer(tree, shown.bands);
     restore({ isPartial });
+    turn();
     graph.draw();
-    drawLines();
+    markPlateaus();
     recolour();
+  }
+
+  function markPlateaus() {
+    graph.setPlateaus(wanted.marks ? plateausOf(graph.state.tree) : null);
   }
 
   function drawIn(which, tree, isPartial) {
@@ -236,52 +263,43 @@ export function bindViewer(root, page) {
     const line = part(root, "problem");
     setText(line, words);
     line.hidden = !words;
-    if (words) sayReady();
-  }
-
-  /** Gives the Worker what was drawn here, and draws what was asked for meanwhile. */
-  async function complete(buffer, signal) {
-    shown.isWhole = true;
-    figure.dataset.whole = "true";
-    if (buffer) {
-      await data.open(buffer, viewWanted());
-      if (!isPlain(wanted)) await data.view(viewWanted());
-    }
-    if (shown.key !== JSON.stringify(viewWanted())) return reshape();
-    await Promise.all([recolour(), count(() => signal.aborted)]);
   }
 
   async function count(isOld) {
-    const [values] = await Promise.all([worker.functions(), search.run()]);
+    figure.dataset.whole = "true";
+    const [values] = await Promise.all([worker.functions(), search.run(), recolour()]);
     if (isOld()) return;
     const rows = functionRows(graph.state.tree.strings, values);
     views.setWidest(rows);
     page.functions(graph.state.tree, rows);
-    requestAnimationFrame(() => requestAnimationFrame(sayReady));
-  }
-
-  /** Draws what is wanted now of the payload that the Worker has; until all of it is there, `show` will. */
-  async function reshape() {
-    const mine = ++round;
-    if (!shown.isWhole) return;
-    document.documentElement.dataset.viewer = "loading";
-    try {
-      const drawn = await data.view(viewWanted());
-      if (mine !== round) return;
-      draw(drawn);
-      fail("");
-      await count(() => mine !== round);
-    } catch (error) {
-      if (mine === round) fail(error.message);
-    }
   }
 
   function state() {
-    return { ...wanted, selected: samePath(wanted.selected, wanted.focus) ? [] : wanted.selected, search: search.text() };
+    return {
+      ...wanted,
+      selected: samePath(wanted.selected, wanted.focus) ? [] : wanted.selected,
+      search: search.text(),
+    };
   }
 
+  part(root, "marks").addEventListener("change", ({ currentTarget }) => {
+    wanted.marks = currentTarget.checked;
+    page.changed("replace");
+    markPlateaus();
+  });
+  part(root, "keep").addEventListener("click", () => addStep({ kind: "keep-matches", pattern: search.text() }));
+  bindSaving(part(root, "save"), {
+    picture: () => graph.screen.picture(),
+    head: () => [page.title(), page.base(graph.state.tree, graph.state.focus)],
+    name: () => page.title(),
+  });
+
   return {
-    show,
+    /** Draws the payload at {overview, full}; `bands` {label, url} are those of its ages. Resolves when all is there. */
+    show(urls, { unit, bands = [] }) {
+      Object.assign(shown, { urls, unit, bands });
+      return loading.show(urls);
+    },
     state,
     /** Takes over what an address says; the tree is made anew only where that is needed. */
     apply(next) {
@@ -296,17 +314,18 @@ export function bindViewer(root, page) {
         fn: next.fn,
         transforms: next.transforms,
         colour: next.colour,
+        marks: next.marks,
       });
       search.setText(next.search);
+      part(root, "marks").checked = next.marks;
       views.show(wanted);
       if (!graph.state.tree || keepsAllocators !== wanted.keepsAllocators) return;
       if (before !== JSON.stringify(viewWanted())) {
-        reshape();
+        loading.reshape();
         return;
       }
-      graph.setFlame(VIEWS[wanted.view].isFlame);
-      restore({ isPartial: !shown.isWhole });
-      drawLines();
+      restore({ isPartial: !loading.isWhole() });
+      turn();
       recolour();
       search.run();
     },
@@ -331,25 +350,12 @@ function lazily(make) {
   return () => (made ??= make());
 }
 
-// Timings are read from these marks: set once what was drawn has been seen.
-const markDrawn = (name) => requestAnimationFrame(() => requestAnimationFrame(() => performance.mark(name)));
-
-// For tests of the page: graph, table and search are there.
-const sayReady = () => (document.documentElement.dataset.viewer = "ready");
-
-// A frame of the browser, so that the overview is seen before the rest is decoded; a hidden page has none.
-const painted = () =>
-  new Promise((resolve) => {
-    requestAnimationFrame(() => setTimeout(resolve));
-    setTimeout(resolve, 100);
-  });
-
 const samePath = (a, b) =>
   Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((name, i) => name === b[i]);
 
 function searchParts(root) {
   return Object.fromEntries(
-    ["matched", "hint", "previous", "next"]
+    ["matched", "hint", "previous", "next", "keep"]
       .map((name) => [name, part(root, name)])
       .concat([
         ["input", part(root, "search")],

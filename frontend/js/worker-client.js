@@ -48,7 +48,8 @@ export function workerClient(start, { timeoutMs = MATCH_TIMEOUT_MS } = {}) {
     worker = null;
     failAll(error);
     opened = ask("open", payload);
-    if (viewed) opened = opened.then((answer) => ask("view", { wanted: viewed, knownNames: Infinity }).then(() => answer));
+    if (viewed)
+      opened = opened.then((answer) => ask("view", { wanted: viewed, knownNames: Infinity }).then(() => answer));
     opened.catch(() => {});
   }
 

@@ -208,3 +208,47 @@ def test_every_mode_of_colours_can_be_chosen_and_linked(run: Page) -> None:
     _wait_until_drawn(other)
     expect(other.locator("[data-part=colour]")).to_have_value("module")
     other.close()
+
+
+def test_the_list_is_the_same_tree_as_text(run: Page) -> None:
+    run.locator("#graph-tree").focus()
+    run.keyboard.press("t")
+
+    rows = run.locator("[data-part=list] tbody tr")
+    expect(rows).to_have_count(13)
+    expect(rows.nth(1)).to_contain_text("1,000")
+    expect(run.locator("#graph-tree")).to_be_hidden()
+    run.get_by_role("button", name="Copy as text").click()
+    assert "app::row" in run.evaluate("navigator.clipboard.readText()")
+    rows.last.locator("button").click()
+    expect(run.locator("[data-part=list] tr.sel")).to_have_count(1)
+
+
+def test_what_is_seen_is_saved_as_svg_and_png(run: Page) -> None:
+    run.locator("[data-part=marks]").check()
+    for kind, first in (("svg", b"<?xml"), ("png", b"\x89PNG")):
+        run.locator("[data-part=save] summary").click()
+        with run.expect_download() as download:
+            run.locator(f"[data-save={kind}]").click()
+        assert download.value.suggested_filename.endswith(f".{kind}")
+        content = download.value.path().read_bytes()
+        assert content.startswith(first)
+        assert kind == "png" or b"app::parse" in content
+
+
+def test_a_frame_is_copied_for_a_review(run: Page) -> None:
+    _select(run, "app::row")
+
+    run.locator("[data-part=copy-markdown]").click()
+
+    text = run.evaluate("navigator.clipboard.readText()")
+    assert "**`app::row`**" in text and "| total |" in text and run.url.split("#")[0] in text
+    expect(run.locator("[data-part=finding]")).to_contain_text("std::vec::grow")
+
+
+def test_the_search_can_become_a_step(run: Page) -> None:
+    run.get_by_label("Search frames").fill("row$|leaf")
+    run.get_by_role("button", name="Keep only").click()
+
+    assert sum(_stacks(run).values()) == 250
+    expect(run.locator("[data-part=path] .base")).to_contain_text("25.0")

@@ -20,6 +20,7 @@ const full = {
     { kind: "recursion" },
   ],
   colour: { mode: "age", youngest: 2 },
+  marks: true,
   sort: "-total",
   keepsAllocators: true,
 };
@@ -62,6 +63,7 @@ test("hostile fragments are read as nothing", () => {
     fn: "",
     transforms: [],
     colour: { mode: "", youngest: 0 },
+    marks: false,
     sort: "",
     keepsAllocators: false,
     gone: [],
