@@ -23,6 +23,7 @@ from tracer.profile.formats import (
     sanitizer,
     speedscope,
     stackcount,
+    strace,
 )
 from tracer.profile.formats.reading import Importer, Reading
 from tracer.profile.formats.unpack import head_of, unpack
@@ -30,7 +31,7 @@ from tracer.profile.model import Limits, Profile
 
 _IMPORTERS: tuple[Importer, ...] = (
     pprof, speedscope, dhat, jemalloc, gperftools, massif, heaptrack, memleak, bpftrace, memcheck, sanitizer,
-    mtrace, perf_script, stackcount, dtrace, folded,
+    mtrace, strace, perf_script, stackcount, dtrace, folded,
 )  # fmt: skip
 FORMATS = {importer.NAME: importer for importer in _IMPORTERS}
 """By name, in the order in which they are asked; folded text is last, since any text could be it."""
