@@ -9,7 +9,9 @@ from typing import Annotated
 
 import typer
 
-from tracer.commands.profiles import closed_early_is_fine, fail, load
+from tracer.commands import tables
+from tracer.commands.profiles import closed_early_is_fine, fail, load_any
+from tracer.procfs.table import Table
 from tracer.profile.export.forms import FORMS
 from tracer.profile.folded import write_folded
 from tracer.profile.model import Profile
@@ -36,9 +38,11 @@ def convert(
         raise typer.BadParameter(f"--to is {to!r}, there is {', '.join(FORMS)}")
     if all_values and value:
         raise typer.BadParameter("--all-values writes every value type; --value picks one")
-    profile = load(file, columns)
+    profile = load_any(file, columns)
     with closed_early_is_fine():
-        if list_ or snapshots:
+        if isinstance(profile, Table):
+            _show_table(profile, to, is_listed=list_ or snapshots)
+        elif list_ or snapshots:
             print(json.dumps(listing(profile, with_snapshot=snapshots), indent=1, ensure_ascii=False))
         elif all_values and to == FOLDED:
             write_folded(profile, sys.stdout.buffer)
@@ -61,6 +65,16 @@ def listing(profile: Profile, *, with_snapshot: bool = False) -> list[dict[str, 
         }
         for column, known in enumerate(profile.value_types)
     ]
+
+
+def _show_table(table: Table, to: str, *, is_listed: bool) -> None:
+    """It has no stacks, so only the forms that can hold numbers over time are written."""
+    if is_listed:
+        print(json.dumps(tables.listing(table), indent=1, ensure_ascii=False))
+    elif to in tables.FORMS:
+        tables.write(table, to, sys.stdout)
+    else:
+        fail(f"the file is a table ({table.format}), not stacks: --list shows its values, --to json or csv all of it")
 
 
 def _column(profile: Profile, value: str) -> int:

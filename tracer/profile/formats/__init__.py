@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from tracer.profile.errors import EmptyProfile, UnrecognizedFormat
+from tracer.profile.errors import EmptyProfile, NotStacks, UnrecognizedFormat
 from tracer.profile.folded import Resolve
 from tracer.profile.formats import (
     bpftrace,
@@ -26,6 +26,7 @@ from tracer.profile.formats import (
     strace,
 )
 from tracer.profile.formats.reading import Importer, Reading
+from tracer.profile.formats.tables import table_kind
 from tracer.profile.formats.unpack import head_of, unpack
 from tracer.profile.model import Limits, Profile
 
@@ -48,6 +49,8 @@ def read_profile(
     head, steps = head_of(unpack(stream, reading.limits))
     if not head:
         raise EmptyProfile("the file is empty")
+    if (kind := table_kind(head)) is not None:
+        raise NotStacks(kind, steps)
     for importer in FORMATS.values():
         if importer.matches(head):
             profile = importer.read(steps, reading)
