@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO, NoReturn, TypeVar
@@ -14,7 +14,8 @@ from tracer import protocol
 from tracer.procfs import read_table
 from tracer.procfs.table import Table
 from tracer.profile.errors import NotStacks, ProfileError
-from tracer.profile.formats import read_profile
+from tracer.profile.formats import read_labels, read_profile
+from tracer.profile.formats.pprof_labels import Label
 from tracer.profile.model import Profile
 
 Read = TypeVar("Read", Profile, Table)
@@ -26,17 +27,25 @@ def load(file: Path, columns: int | None = None) -> Profile:
         return _told(file, _read_profile(stream, columns))
 
 
-def load_any(file: Path, columns: int | None = None) -> Profile | Table:
-    """Like `load`, of tables over time as well."""
+def load_any(
+    file: Path, columns: int | None = None, labels: Mapping[str, Sequence[str]] | None = None
+) -> Profile | Table:
+    """Like `load`, of tables over time as well; of pprof only samples with these labels."""
     with _sentence_if_unread(file), _opened(file) as stream:
         try:
-            return _told(file, _read_profile(stream, columns))
+            return _told(file, _read_profile(stream, columns, labels))
         except NotStacks as found:
             return _told(file, read_table(found))
 
 
-def _read_profile(stream: BinaryIO, columns: int | None) -> Profile:
-    return read_profile(stream, resolve=protocol.value_type_named, columns=columns)
+def load_labels(file: Path) -> list[Label]:
+    """The labels that samples of a pprof profile have."""
+    with _sentence_if_unread(file), _opened(file) as stream:
+        return read_labels(stream)
+
+
+def _read_profile(stream: BinaryIO, columns: int | None, labels: Mapping[str, Sequence[str]] | None = None) -> Profile:
+    return read_profile(stream, resolve=protocol.value_type_named, columns=columns, labels=labels)
 
 
 def _opened(file: Path) -> AbstractContextManager[BinaryIO]:
