@@ -146,6 +146,17 @@ def test_a_cpu_profile_of_gperftools_is_refused_by_name(order: Literal["little",
         read(words)
 
 
+def test_a_second_leak_check_of_an_xml_file_takes_the_place_of_the_first() -> None:
+    path = DATA / "memcheck_xml" / "an-error-and-all-kinds.txt"
+    once = path.read_text()
+    again = once.replace("</valgrindoutput>", once.partition("<state>FINISHED</state>")[2])
+
+    profile = read(again.encode())
+
+    assert profile.values_by_stack == read(once.encode()).values_by_stack
+    assert profile.capture["notes"] == ["Earlier reports of the same processes are left out: 1."]
+
+
 def test_three_tools_agree_on_one_program() -> None:
     """Each ran the same program, which loses 1,788 bytes in 9 blocks."""
     lost = {

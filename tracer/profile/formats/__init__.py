@@ -17,6 +17,7 @@ from tracer.profile.formats import (
     jemalloc,
     massif,
     memcheck,
+    memcheck_xml,
     memleak,
     mtrace,
     perf_script,
@@ -34,8 +35,8 @@ from tracer.profile.formats.unpack import head_of, unpack
 from tracer.profile.model import Limits, Profile
 
 _IMPORTERS: tuple[Importer, ...] = (
-    pprof, speedscope, dhat, jemalloc, gperftools, massif, heaptrack, memleak, bpftrace, memcheck, sanitizer,
-    mtrace, strace, perf_script, stackcount, dtrace, folded,
+    pprof, speedscope, dhat, jemalloc, gperftools, massif, heaptrack, memleak, bpftrace, memcheck_xml, memcheck,
+    sanitizer, mtrace, strace, perf_script, stackcount, dtrace, folded,
 )  # fmt: skip
 _NO_LABELS = "samples of this format have no labels, only those of pprof have"
 FORMATS = {importer.NAME: importer for importer in _IMPORTERS}
