@@ -11,6 +11,7 @@ from tracer.profile.formats import (
     bpftrace,
     dhat,
     dtrace,
+    dtrace_events,
     folded,
     gperftools,
     heaptrack,
@@ -36,7 +37,7 @@ from tracer.profile.model import Limits, Profile
 
 _IMPORTERS: tuple[Importer, ...] = (
     pprof, speedscope, dhat, jemalloc, gperftools, massif, heaptrack, memleak, bpftrace, memcheck_xml, memcheck,
-    sanitizer, mtrace, strace, perf_script, stackcount, dtrace, folded,
+    sanitizer, mtrace, strace, perf_script, stackcount, dtrace_events, dtrace, folded,
 )  # fmt: skip
 _NO_LABELS = "samples of this format have no labels, only those of pprof have"
 FORMATS = {importer.NAME: importer for importer in _IMPORTERS}
