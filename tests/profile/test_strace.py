@@ -43,13 +43,13 @@ strace: Process 11 attached
     assert outstanding(log) == {("pid 11", "mmap anonymous"): 8192}
 
 
-def test_a_line_that_strace_itself_has_torn_is_mended() -> None:
-    log = f"""{MAP} = 0x10000
-[pid    10] clone3({{flags=CLONE_VM|CLONE_THREAD}}strace: Process 11 attached
- => {{parent_tid=[11]}}, 88) = 11
-[pid    11] munmap(0x10000, 4096) = 0
-"""
-    profile = read(log)
+@pytest.mark.parametrize(
+    "rest", [" => {parent_tid=[11]}, 88) = 11\n", " <unfinished ...>\n[pid    10] <... clone3 resumed>, 88) = 11\n"]
+)
+def test_a_line_that_strace_itself_has_torn_is_mended(rest: str) -> None:
+    torn = f"{MAP} = 0x10000\n[pid    10] clone3({{flags=CLONE_VM|CLONE_THREAD}}strace: Process 11 attached\n"
+
+    profile = read(f"{torn}{rest}[pid    11] munmap(0x10000, 4096) = 0\n")
 
     assert profile.skipped_lines == 0
     assert profile.total() == 4096
@@ -64,6 +64,12 @@ def test_a_child_of_vfork_gives_its_parents_memory_back_with_its_own_calls() -> 
 10 <... vfork resumed>) = 11
 """
     assert outstanding(log) == {("pid 10", "mmap anonymous"): 4096, ("true", "mmap anonymous"): 8192}
+
+
+def test_a_child_whose_calls_are_in_a_file_of_its_own_has_nothing_in_this_one() -> None:
+    profile = read(f"{MAP} = 0x10000\nfork() = 11\n")
+
+    assert profile.capture["notes"] == ["Calls without a stack, shown by their kind: 1 of 1 (strace -k)."]
 
 
 def test_times_in_front_of_calls_are_no_pids() -> None:

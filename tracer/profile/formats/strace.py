@@ -37,7 +37,10 @@ def matches(head: bytes) -> bool:
 
 
 def _is_of_strace(line: str) -> bool:
-    _, text = strace_lines.parted(line)
+    return _is_call(strace_lines.parted(line)[1])
+
+
+def _is_call(text: str) -> bool:
     return strace_lines.call_of(text) is not None or strace_lines.unfinished_of(text) is not None
 
 
@@ -85,7 +88,7 @@ class _Log:
         if self._torn:
             task, text = strace_lines.parted(self._torn + line)
             self._torn = ""
-            if strace_lines.call_of(text) is not None:
+            if _is_call(text):
                 return task, text
         return strace_lines.parted(line)
 

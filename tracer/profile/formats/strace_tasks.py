@@ -22,6 +22,7 @@ class Process:
     space: AddressSpace = field(default_factory=AddressSpace)
     heap_end: int | None = None  # as brk() last said
     tasks: int = 1
+    is_heard: bool = False  # the log has a line of it; with strace -ff, those of children are in files of their own
     is_guest: bool = False  # in the memory of a process that waits for it, as after vfork()
 
     @property
@@ -46,7 +47,9 @@ class Tasks:
     def of(self, task: int | None) -> Process:
         """The process of a task, which may be one that the log tells nothing of."""
         key = self.key(task)
-        return self._processes.get(key) or self._unknown(key)
+        process = self._processes.get(key) or self._unknown(key)
+        process.is_heard = True
+        return process
 
     def announce(self, task: int) -> None:
         self._announced.add(task)
@@ -74,12 +77,13 @@ class Tasks:
 
     def end_all(self) -> None:
         for process in self._processes.values():
-            self._settle(process.space)
+            if process.is_heard:
+                self._settle(process.space)
         self._processes.clear()
 
     def _leave(self, process: Process) -> None:
         process.tasks -= 1
-        if process.tasks == 0 and not process.is_guest:
+        if process.tasks == 0 and process.is_heard and not process.is_guest:
             self._settle(process.space)
 
     def _unknown(self, key: int) -> Process:
