@@ -43,10 +43,10 @@ class AddressSpace:
             return []
         first = last - len(touched)
         del self._starts[first:last], self._ranges[first:last]
-        head = touched[0]._replace(end=start)
-        tail = touched[-1]._replace(start=end)
-        self._put(first, [kept for kept in (head, tail) if kept.start < kept.end])
-        return [known._replace(start=max(known.start, start), end=min(known.end, end)) for known in touched]
+        head, tail = touched[0], touched[-1]
+        outside = [_part(head, head.start, start), _part(tail, end, tail.end)]
+        self._put(first, [kept for kept in outside if kept.start < kept.end])
+        return [_part(known, max(known.start, start), min(known.end, end)) for known in touched]
 
     def protect(self, start: int, end: int, *, is_reserved: bool) -> None:
         for known in self.cut(start, end):
@@ -69,3 +69,7 @@ class AddressSpace:
         self._starts[place:place] = [known.start for known in new]
         if len(self._ranges) > MAX_RANGES:
             raise LimitExceeded("number of mappings of a process", limit=MAX_RANGES, value=len(self._ranges))
+
+
+def _part(known: Range, start: int, end: int) -> Range:
+    return Range(start, end, known.owner, known.is_reserved)

@@ -24,6 +24,9 @@ from tracer.profile.model import Limits, Profile
 NAME = "strace"
 TITLE = "strace log"
 
+_WANTED = frozenset([*CALLS, *CLONES, "execve"])
+_ATTACHED = "attached"  # ends what strace writes into a line when it follows another task
+_LONGEST_KNOWN, _MOST_KNOWN = 1000, 50_000  # lines of frames that are kept: 50 MB at most
 _LOOKED_AT = 200  # lines: messages of the program can stand between those of strace
 _CHATTER = re.compile(r"\+\+\+ .*|--- .*|strace: .*|\S+: (?:Process|Detaching).*|[a-z]\w* *(?:\[|\().*")
 _SUMMARY = "the file is the summary of strace -c: it holds counts, no calls; write them with strace -f -k -o FILE"
@@ -57,6 +60,7 @@ class _Log:
         self._unfinished: dict[int, tuple[str, str]] = {}  # name and arguments, by task
         self._open: tuple[int | None, Call] | None = None
         self._frames: list[str] = []  # leaf first
+        self._names: dict[tuple[str, bool], str] = {}  # by line, and whether it is the first below its call
         self._injected = 0
         self._torn = ""  # the start of a line into which strace wrote that a task is there
 
@@ -66,7 +70,8 @@ class _Log:
             return
         self._close()
         task, text = self._mended(line)
-        if not text.strip():
+        name = strace_lines.call_name(text)
+        if (name and name not in _WANTED and not text.endswith(_ATTACHED)) or not text.strip():
             return
         if number == 1 and strace_lines.SUMMARY.match(text):
             raise EmptyProfile(_SUMMARY)
@@ -93,11 +98,17 @@ class _Log:
         return strace_lines.parted(line)
 
     def _take_frame(self, number: int, line: str) -> None:
-        name = strace_lines.frame_name(line, is_leaf=not self._frames)
+        """A stack comes again and again, and so do its lines."""
+        if self._open is None:
+            return
+        is_leaf = not self._frames
+        name = self._names.get((line, is_leaf)) or strace_lines.frame_name(line, is_leaf=is_leaf)
         if name is None:
             self._memory.profile.skip(number, line, "it is no frame")
-        elif self._open is not None:
-            self._frames.append(name)
+            return
+        self._frames.append(name)
+        if len(line) < _LONGEST_KNOWN and len(self._names) < _MOST_KNOWN:
+            self._names[line, is_leaf] = name
 
     def _take_whole(self, task: int | None, text: str) -> bool:
         call = strace_lines.call_of(text)

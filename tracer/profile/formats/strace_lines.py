@@ -25,7 +25,6 @@ _RESUMED = re.compile(r"<\.\.\. (\w+) resumed>(.*)")
 FRAME_MARK = " > "
 _ADDRESS = re.compile(r" ?\[0x([0-9a-f]{1,16})\].*")
 _OFFSET = re.compile(r"\+0x[0-9a-f]{1,16}$")
-_NUMBER = re.compile(r"0x[0-9a-f]+|-?\d+")
 _ATTACHED = re.compile(r"(?:strace: )?Process (\d{1,18}) attached(?: with \d+ threads)?\s*$")
 _ENDED = re.compile(r"\+\+\+ (?:exited with|killed by|superseded by execve) .*")
 SUMMARY = re.compile(r"% time +seconds +usecs/call +calls +errors +syscall")
@@ -41,6 +40,12 @@ def parted(line: str) -> tuple[int | None, str]:
     return (int(task) if task else None), line[prefix.end() :]
 
 
+def call_name(text: str) -> str:
+    """Of a line that begins one; empty for any other."""
+    name, parenthesis, _ = text.partition("(")
+    return name if parenthesis and name.isidentifier() else ""
+
+
 def call_of(text: str) -> Call | None:
     """The arguments end at the last `) = `: strings and paths in them can hold one too."""
     found = _CALL.fullmatch(text)
@@ -52,13 +57,13 @@ def call_of(text: str) -> Call | None:
 
 def unfinished_of(text: str) -> tuple[str, str] | None:
     """Name, and the arguments that were printed."""
-    found = _UNFINISHED.fullmatch(text)
+    found = _UNFINISHED.fullmatch(text) if "<unfinished" in text else None
     return None if found is None else (found[1], found[2])
 
 
 def resumed_of(text: str) -> tuple[str, str] | None:
     """Name, and what completes the unfinished line of the same task."""
-    found = _RESUMED.fullmatch(text)
+    found = _RESUMED.fullmatch(text) if text.startswith("<") else None
     return None if found is None else (found[1], found[2])
 
 
@@ -87,8 +92,8 @@ def frame_name(line: str, *, is_leaf: bool) -> str | None:
 
 def number_at(arguments: list[str], place: int) -> int | None:
     """One of the arguments, if it is a number that fits a register."""
-    found = _NUMBER.match(arguments[place]) if place < len(arguments) else None
-    if found is None:
+    try:
+        value = int(arguments[place], 0)
+    except (ValueError, IndexError):
         return None
-    value = int(found[0], 0) if found[0].startswith("0x") else int(found[0])
     return value if 0 <= value <= _LARGEST else None
