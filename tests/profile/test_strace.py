@@ -9,7 +9,7 @@ import pytest
 from tracer import protocol
 from tracer.profile.errors import EmptyProfile, LimitExceeded
 from tracer.profile.formats import address_space, read_profile
-from tracer.profile.formats.address_space import AddressSpace, Range
+from tracer.profile.formats.address_space import AddressSpace, Copies, Range
 from tracer.profile.model import Profile, Stack
 
 MAP = "mmap(NULL, 8192, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0)"
@@ -66,10 +66,15 @@ def test_a_child_of_vfork_gives_its_parents_memory_back_with_its_own_calls() -> 
     assert outstanding(log) == {("pid 10", "mmap anonymous"): 4096, ("true", "mmap anonymous"): 8192}
 
 
-def test_a_child_whose_calls_are_in_a_file_of_its_own_has_nothing_in_this_one() -> None:
-    profile = read(f"{MAP} = 0x10000\nfork() = 11\n")
-
-    assert profile.capture["notes"] == ["Calls without a stack, shown by their kind: 1 of 1 (strace -k)."]
+def test_a_fork_leaves_what_it_copied_to_the_parent() -> None:
+    log = f"""10 {MAP} = 0x10000
+10 fork() = 11
+11 {MAP} = 0x20000
+11 munmap(0x10000, 8192) = 0
+10 munmap(0x10000, 4096) = 0
+"""
+    assert outstanding(log) == {("pid 10", "mmap anonymous"): 4096, ("pid 11", "mmap anonymous"): 8192}
+    assert "What children had from their parent is not counted again. Forks: 1." in str(read(log).capture["notes"])
 
 
 def test_times_in_front_of_calls_are_no_pids() -> None:
@@ -97,7 +102,7 @@ def test_a_log_without_memory_calls_is_refused() -> None:
 
 
 def test_a_range_cut_in_its_middle_leaves_both_ends() -> None:
-    space = AddressSpace()
+    space = AddressSpace(Copies())
     space.add(Range(0x1000, 0x9000, 1, is_reserved=False))
     space.add(Range(0x3000, 0x5000, 2, is_reserved=True))
 
@@ -113,3 +118,11 @@ def test_more_mappings_than_a_process_can_have_are_refused(monkeypatch: pytest.M
 
     with pytest.raises(LimitExceeded, match="number of mappings of a process is 3, the limit is 2"):
         read("".join(f"{MAP} = {0x10000 + 0x10000 * number:#x}\n" for number in range(3)))
+
+
+def test_more_mappings_than_forks_may_copy_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(address_space, "MAX_COPIED", 2)
+    fork = f"10 fork() = 11\n11 {MAP} = 0x20000\n11 +++ exited with 0 +++\n"
+
+    with pytest.raises(LimitExceeded, match="number of mappings copied by forks is 3, the limit is 2"):
+        read(f"10 {MAP} = 0x10000\n" + 3 * fork)

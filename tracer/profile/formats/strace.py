@@ -83,6 +83,8 @@ class _Log:
         self._tasks.end_all()
         profile = self._memory.finish()
         notes = self._memory.notes()
+        if self._tasks.forks:
+            notes.append(f"What children had from their parent is not counted again. Forks: {self._tasks.forks:,}.")
         if self._injected:
             notes.append(f"Calls whose result strace made up (--inject), not counted: {self._injected:,}.")
         profile.capture = {"notes": notes} if notes else {}

@@ -30,7 +30,6 @@ class Memory:
         self._number_by_stack: dict[Stack, int] = {}
         self._values: list[list[int]] = []  # by number of a stack
         self._stackless = 0
-        self._inherited = 0  # bytes that forks left to children
 
     @property
     def profile(self) -> Profile:
@@ -55,11 +54,9 @@ class Memory:
     def settle(self, space: AddressSpace) -> None:
         """Count what is left of a process that has ended."""
         for left in space.take_all():
-            size = left.end - left.start
-            if left.owner is None:
-                self._inherited += size
-            else:
-                self._values[left.owner][_STILL_RESERVED if left.is_reserved else _OUTSTANDING] += size
+            if left.owner is not None:
+                column = _STILL_RESERVED if left.is_reserved else _OUTSTANDING
+                self._values[left.owner][column] += left.end - left.start
 
     def finish(self) -> Profile:
         for stack, number in self._number_by_stack.items():
@@ -71,8 +68,6 @@ class Memory:
         notes = []
         if self._stackless:
             notes.append(f"Calls without a stack, shown by their kind: {self._stackless:,} of {calls:,} (strace -k).")
-        if self._inherited:
-            notes.append(f"Bytes that children had from their parent and kept, not counted again: {self._inherited:,}.")
         return notes
 
 
@@ -93,7 +88,7 @@ class _Step:
     def tell_heap_end(self, end: int) -> None:
         """A heap that is elsewhere without a call is that of another program, whose execve was not logged."""
         if self.process.heap_end not in (None, end):
-            self.process.space = AddressSpace()
+            self.process.begin_anew()
         self.process.heap_end = end
 
     def move_heap_end(self, end: int) -> None:

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from tracer.profile.errors import LimitExceeded
-from tracer.profile.formats.address_space import AddressSpace
+from tracer.profile.formats.address_space import AddressSpace, Copies
 
 CLONES = ("clone", "clone3", "fork", "vfork")
 _NO_PID = 0  # the task of lines that name none
 _PATH = re.compile(r'"((?:[^"\\]|\\.)*+)"')
-_MAX_COPIED = 64 << 20  # ranges, of all forks of a log together
 
 
 @dataclass(slots=True)
 class Process:
     program: str  # empty if the log does not tell
-    pid: int = 0  # of lines that name one
-    space: AddressSpace = field(default_factory=AddressSpace)
+    pid: int  # 0 if lines name none
+    space: AddressSpace
     heap_end: int | None = None  # as brk() last said
     tasks: int = 1
     is_heard: bool = False  # the log has a line of it; with strace -ff, those of children are in files of their own
     is_guest: bool = False  # in the memory of a process that waits for it, as after vfork()
+
+    def begin_anew(self) -> None:
+        """The memory is gone, without having been unmapped by anyone."""
+        self.space = self.space.empty()
 
     @property
     def name(self) -> str:
@@ -38,7 +40,8 @@ class Tasks:
         self._first: int | None = None  # the pid of lines that name none, once it is known
         self._announced: set[int] = set()
         self._cloning: dict[int, str] = {}  # arguments of clones that are under way, by parent
-        self._copied = 0
+        self._copies = Copies()
+        self.forks = 0
 
     def key(self, task: int | None) -> int:
         """The number under which a task is known."""
@@ -64,11 +67,12 @@ class Tasks:
             self._start(self.of(task), child, f"{name} {text}")
 
     def execute(self, task: int | None, text: str) -> None:
-        """Another program: what the old one had is gone, without having been unmapped by anyone."""
+        """Another program."""
         old, path = self.of(task), _PATH.match(text)
         name = _unescaped(path[1]).rpartition("/")[2] if path else ""
-        old.tasks, old.space = old.tasks - 1, AddressSpace()
-        self._processes[self.key(task)] = Process(name or old.program, old.pid)
+        old.tasks -= 1
+        old.begin_anew()
+        self._processes[self.key(task)] = Process(name or old.program, old.pid, AddressSpace(self._copies))
 
     def end(self, task: int | None) -> None:
         process = self._processes.pop(self.key(task), None)
@@ -93,7 +97,7 @@ class Tasks:
         if self._cloning and key != _NO_PID:
             parent = next(iter(self._cloning))
             return self._start(self.of(parent or None), key, self._cloning[parent])
-        process = self._processes[key] = Process("", key)
+        process = self._processes[key] = Process("", key, AddressSpace(self._copies))
         return process
 
     def _name_first(self, key: int) -> Process:
@@ -109,16 +113,11 @@ class Tasks:
             self._processes[child] = parent
             return parent
         is_shared = call.startswith("vfork") or "CLONE_VM" in call
-        space = parent.space if is_shared else self._copy(parent.space)
+        self.forks += not is_shared
+        space = parent.space if is_shared else parent.space.copy_for_child()
         process = Process(parent.program, child, space, parent.heap_end, is_guest=is_shared)
         self._processes[child] = process
         return process
-
-    def _copy(self, space: AddressSpace) -> AddressSpace:
-        self._copied += len(space)
-        if self._copied > _MAX_COPIED:
-            raise LimitExceeded("number of mappings copied by forks", limit=_MAX_COPIED, value=self._copied)
-        return space.copy_for_child()
 
 
 def _unescaped(text: str) -> str:
