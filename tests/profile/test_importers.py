@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -135,15 +134,6 @@ TYPES = _field(6, b"") + _field(6, b"samples") + _field(1, b"\x08\x01")  # strin
 def test_a_broken_pprof_profile_is_refused_with_what_is_wrong(body: bytes, words: str) -> None:
     with pytest.raises(MalformedProfile, match=words):
         read(TYPES + body)
-
-
-@pytest.mark.parametrize("order", ["little", "big"])
-@pytest.mark.parametrize("size", [4, 8])
-def test_a_cpu_profile_of_gperftools_is_refused_by_name(order: Literal["little", "big"], size: int) -> None:
-    words = b"".join(word.to_bytes(size, order) for word in (0, 3, 0, 10_000, 0, 1, 1, 0x401196))
-
-    with pytest.raises(MalformedProfile, match="a CPU profile of gperftools, in binary"):
-        read(words)
 
 
 def test_a_second_leak_check_of_an_xml_file_takes_the_place_of_the_first() -> None:
