@@ -131,13 +131,11 @@ def _read_moments(first: Snapshot) -> None:
 
 def _forget(first: Snapshot) -> None:
     """What a try left that was ended in between, or a file that turns out to be unreadable: rows, then their files."""
-    began = list(Snapshot.objects.filter(run=first.run, moment__gt=1))
-    files = [name for snapshot in began for name in snapshot.made_files()]
-    if first.moment:
-        files += first.made_files()
+    siblings = Snapshot.objects.filter(run=first.run, moment__gt=1)
+    files = [*siblings.made_files(), *Snapshot.objects.filter(pk=first.pk).made_files()]
     with transaction.atomic():
         _hold(first)
-        Snapshot.objects.filter(pk__in=[snapshot.pk for snapshot in began]).delete()
+        siblings.delete()
         Payload.objects.filter(snapshot=first).delete()
         Snapshot.objects.filter(pk=first.pk).update(tree="", revision=0, value_types=[], moment=0)
     for name in files:

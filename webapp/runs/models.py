@@ -191,6 +191,12 @@ class SnapshotQuerySet(models.QuerySet["Snapshot"]):
         """The one that a worker claimed, while it is still that worker's: each claim is another attempt."""
         return self.waiting().filter(pk=claimed.pk, ingest_attempts=claimed.ingest_attempts)
 
+    def made_files(self) -> list[str]:
+        """What the storage holds that was made of what arrived."""
+        payloads = Payload.objects.filter(snapshot__in=self)
+        names = [*self.values_list("tree", flat=True), *payloads.values_list("file", flat=True)]
+        return [name for name in names if name]
+
 
 class Snapshot(models.Model):
     """One moment of a run. `received` keeps the bytes as they came; the tree is a revision of them."""
@@ -239,12 +245,8 @@ class Snapshot(models.Model):
 
     def file_names(self) -> list[str]:
         """All that the storage holds of it; what arrived may be other snapshots' too."""
-        return [self.received, *self.made_files()]
-
-    def made_files(self) -> list[str]:
-        """Without what arrived."""
-        names = [self.tree, *self.payloads.values_list("file", flat=True)]
-        return [name for name in names if name]
+        made = Snapshot.objects.filter(pk=self.pk).made_files()
+        return [self.received, *made] if self.received else made
 
 
 class Payload(models.Model):

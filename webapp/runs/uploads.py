@@ -226,8 +226,8 @@ def keep_file(run: Run, number: int, body: Body, *, encoding: str, file: str) ->
 
 def delete_run(run: Run) -> None:
     """The row, and after it the files: a crash in between leaves files that nothing names, never a row without them."""
-    snapshots = list(run.snapshots.all())
-    names = {name for snapshot in snapshots for name in snapshot.file_names()}  # a set: moments share their file
+    received = run.snapshots.exclude(received="").values_list("received", flat=True)
+    names = {*received, *run.snapshots.all().made_files()}  # a set: moments share the file that they came in
     run.delete()
     for name in names:
         default_storage.delete(name)

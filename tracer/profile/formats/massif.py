@@ -42,7 +42,7 @@ _OF_FILE = ("desc", "cmd", "time_unit")
 _NO_TREE, _TREE, _PEAK = range(3)  # in the order of their precedence
 _RANKS = {"detailed": _TREE, "peak": _PEAK}
 _UNITS = {"i": "instructions", "B": "bytes allocated and freed"}
-_VALUE_TYPES = (ValueType("heap_bytes", "bytes", "level", "Bytes on the heap at the moment of massif's snapshot"),)
+_VALUE_TYPES = (ValueType("heap_bytes", "bytes", "level", "Bytes on the heap, without what the allocator adds"),)
 
 
 def matches(head: bytes) -> bool:

@@ -36,7 +36,7 @@ _RECORD = re.compile(
 )
 _FRAME = re.compile(r" +(?:at|by) (0x.*?)\s*")
 _VALUE_TYPES = tuple(
-    ValueType(f"{kind.replace(' ', '_')}_{unit}", unit, "level", f"{words} {meaning} when the program ended")
+    ValueType(f"{kind.replace(' ', '_')}_{unit}", unit, "level", f"{words} {meaning} at the leak check")
     for kind, meaning in _KINDS.items()
     for unit, words in (("bytes", "Bytes of blocks"), ("objects", "Blocks"))
 )

@@ -34,8 +34,8 @@ _ATTACHING = re.compile(r"Attaching to (?:pid \d+|kernel allocators), Ctrl\+C to
 _CHATTER = ("^C", "...")
 _UNKNOWN = ("[unknown]", "<null sym>")
 _VALUE_TYPES = (
-    ValueType("outstanding_bytes", "bytes", "level", "Bytes not freed at memleak's report, and older than its -o"),
-    ValueType("outstanding_objects", "objects", "level", "Allocations not freed at memleak's report"),
+    ValueType("outstanding_bytes", "bytes", "level", "Bytes not freed yet, older than memleak's -o"),
+    ValueType("outstanding_objects", "objects", "level", "Allocations not freed yet, older than memleak's -o"),
 )
 
 

@@ -32,8 +32,8 @@ _CHATTER = re.compile(
     r"=+|==\d+==.*|SUMMARY: .*|-+|Objects leaked above:|0x[0-9a-f]+ \(\d+ bytes\)|Suppressions used:.*"
 )
 _VALUE_TYPES = (
-    ValueType("leaked_bytes", "bytes", "level", "Bytes that nothing pointed to any more when the program ended"),
-    ValueType("leaked_objects", "objects", "level", "Objects that nothing pointed to any more when the program ended"),
+    ValueType("leaked_bytes", "bytes", "level", "Bytes that nothing pointed to any more at the leak check"),
+    ValueType("leaked_objects", "objects", "level", "Objects that nothing pointed to any more at the leak check"),
     ValueType("direct_bytes", "bytes", "level", "Those of the leaked bytes that no other leaked object points to"),
     ValueType("indirect_bytes", "bytes", "level", "Those of the leaked bytes that only leaked objects point to"),
 )
