@@ -1,10 +1,12 @@
 // The page of a run: follows it while it records, and shows any of its snapshots and value types as a graph.
 import { meaningAmong } from "./age-bands.js";
 import { element, part, setText } from "./dom.js";
+import { baseWords } from "./base-words.js";
 import { formatPercent, formatShort, formatValue } from "./format.js";
 import { followRun, socketUrlOf } from "./live.js";
 import { showQuality } from "./quality-strip.js";
 import {
+  defaultSnapshot,
   drawable,
   isActive,
   isTracing,
@@ -104,12 +106,12 @@ function applyAddress(state) {
 
 function refresh() {
   const type = valueTypeOf(page.run, page.type);
-  const latest = drawable(page.run).at(-1) ?? null;
-  if (latest && type) sayWhatIsGone(type);
-  if (page.follows || !snapshotAt(page.run, page.seq)) page.seq = latest?.seq ?? 0;
+  const shown = defaultSnapshot(page.run);
+  if (shown && type) sayWhatIsGone(type);
+  if (page.follows || !snapshotAt(page.run, page.seq)) page.seq = shown?.seq ?? 0;
   showRun();
-  part(root, "viewer").hidden = !latest;
-  return latest && type ? showGraph(type) : null;
+  part(root, "viewer").hidden = !shown;
+  return shown && type ? showGraph(type) : null;
 }
 
 function sayWhatIsGone(type) {
@@ -117,13 +119,13 @@ function sayWhatIsGone(type) {
   if (page.type && page.type !== type.name)
     words.push(`The value type ${page.type} of the link is not in this run; ${type.name} is shown.`);
   if (!page.follows && !snapshotAt(page.run, page.seq))
-    words.push(`Snapshot ${page.seq} of the link is not in this run; the newest is shown.`);
+    words.push(`Snapshot ${page.seq} of the link is not in this run; ${page.run.shown_seq ? `snapshot ${page.run.shown_seq}` : "the newest"} is shown.`);
   page.type = type.name;
   if (words.length) setText(part(root, "address-note"), words.join(" "));
 }
 
 function showRun() {
-  const latest = drawable(page.run).at(-1) ?? null;
+  const latest = defaultSnapshot(page.run);
   const type = valueTypeOf(page.run, page.type);
   const heardS = heard.at === null ? null : (performance.now() - heard.at) / 1000;
   showStatus(root, page.run, { latest, type, rate: page.rate, heardS });
@@ -182,18 +184,13 @@ function arrivedWords() {
 
 function chooseSnapshot(seq) {
   page.seq = seq;
-  page.follows = seq === drawable(page.run).at(-1)?.seq;
+  page.follows = seq === defaultSnapshot(page.run)?.seq;
   refresh();
   writeAddress("replace");
 }
 
 function base(tree, focus) {
-  const type = valueTypeOf(page.run, page.type);
-  const net = formatValue(tree.total[focus], unitOf(type));
-  const amount = type.is_signed ? `${formatValue(tree.width[focus], unitOf(type))} of movement, ${net} net` : net;
-  return focus === 0
-    ? `100 % is ${amount}, the whole run. Nothing is hidden.`
-    : `The view is ${amount}, ${formatPercent(tree.width[focus] / tree.width[0])} of all. Nothing is hidden.`;
+  return baseWords(tree, focus, valueTypeOf(page.run, page.type));
 }
 
 function functions(tree, rows) {

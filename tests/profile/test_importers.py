@@ -144,7 +144,7 @@ def test_a_second_leak_check_of_an_xml_file_takes_the_place_of_the_first() -> No
     profile = read(again.encode())
 
     assert profile.values_by_stack == read(once.encode()).values_by_stack
-    assert profile.capture["notes"] == ["Earlier reports of the same processes are left out: 1."]
+    assert profile.capture["notes"] == ["The file holds 2 points in time; this is one of them."]
 
 
 def test_three_tools_agree_on_one_program() -> None:
@@ -215,4 +215,4 @@ def test_of_each_process_its_last_leak_report_counts(report: str) -> None:
     profile = read("".join(reports).encode())
 
     assert profile.total() == 130
-    assert profile.capture["notes"] == ["Earlier reports of the same processes are left out: 1."]
+    assert profile.capture["notes"] == ["The file holds 2 points in time; this is one of them."]

@@ -14,8 +14,9 @@ from xml.sax.saxutils import unescape
 
 from tracer.profile.formats.loss_reports import LossReports
 from tracer.profile.formats.memcheck import NO_RECORD, RECORD, VALUE_TYPES, values_of
-from tracer.profile.formats.reading import Reading
-from tracer.profile.formats.text import head_text, read_by_line
+from tracer.profile.formats.moments import moments_by_line, shown_by_default
+from tracer.profile.formats.reading import Moment, Reading
+from tracer.profile.formats.text import head_text
 from tracer.profile.model import Profile
 
 NAME = "memcheck_xml"
@@ -33,7 +34,12 @@ def matches(head: bytes) -> bool:
 
 
 def read(steps: Iterator[bytes], reading: Reading) -> Profile:
-    return read_by_line(_Text(reading), steps, reading.limits)
+    """The last leak check."""
+    return shown_by_default(read_moments(steps, reading))
+
+
+def read_moments(steps: Iterator[bytes], reading: Reading) -> Iterator[Moment]:
+    return moments_by_line(_Text(reading), steps, reading.limits)
 
 
 class _Text:
@@ -45,22 +51,24 @@ class _Text:
         self._last_record = 0  # of the leak check that is read
         self._frame: dict[str, str] | None = None
 
-    def take(self, number: int, line: str) -> None:
+    def take(self, number: int, line: str) -> Moment | None:
         if value := _VALUE.fullmatch(line):
-            self._take_value(number, value[1], unescape(value[2], _QUOTES))
-        elif tag := _TAG.fullmatch(line):
+            return self._take_value(number, value[1], unescape(value[2], _QUOTES))
+        if tag := _TAG.fullmatch(line):
             self._take_tag(tag[1])
+        return None
 
-    def finish(self) -> Profile:
+    def finish(self) -> Moment:
         return self._reports.finish(NO_RECORD)
 
-    def _take_value(self, number: int, name: str, text: str) -> None:
+    def _take_value(self, number: int, name: str, text: str) -> Moment | None:
         if self._frame is not None:
             self._frame[name] = text
         elif name == "pid":
             self._process = text
         elif name == "text" and (record := RECORD.fullmatch(text)):
-            self._take_record(number, text, record)
+            return self._take_record(number, text, record)
+        return None
 
     def _take_tag(self, name: str) -> None:
         if name == "frame" and self._reports.is_open:
@@ -71,14 +79,14 @@ class _Text:
         elif name == "/error":
             self._reports.close()
 
-    def _take_record(self, number: int, text: str, record: re.Match[str]) -> None:
+    def _take_record(self, number: int, text: str, record: re.Match[str]) -> Moment | None:
         """Records are counted from 1 on in each leak check, of which a program can ask for several."""
         place = _RECORD_NUMBER.search(text)
         found = int(place[1].replace(",", "")) if place else 0
-        if found <= self._last_record:
-            self._reports.begin(self._process)
+        ended = self._reports.begin(self._process) if found <= self._last_record else None
         self._last_record = found
         self._reports.open(self._process, number, values_of(record))
+        return ended
 
 
 def _name(frame: dict[str, str]) -> str:

@@ -15,8 +15,9 @@ import re
 from collections.abc import Iterator
 
 from tracer.profile.formats.loss_reports import LossReports
-from tracer.profile.formats.reading import Reading
-from tracer.profile.formats.text import head_text, read_by_line
+from tracer.profile.formats.moments import moments_by_line, shown_by_default
+from tracer.profile.formats.reading import Moment, Reading
+from tracer.profile.formats.text import head_text
 from tracer.profile.model import Profile, ValueType
 
 NAME = "sanitizer"
@@ -31,8 +32,8 @@ _CHATTER = re.compile(
     r"=+|==\d+==.*|SUMMARY: .*|-+|Objects leaked above:|0x[0-9a-f]+ \(\d+ bytes\)|Suppressions used:.*"
 )
 _VALUE_TYPES = (
-    ValueType("leaked_bytes", "bytes", "level", "Bytes that nothing pointed to any more when the program ended"),
-    ValueType("leaked_objects", "objects", "level", "Objects that nothing pointed to any more when the program ended"),
+    ValueType("leaked_bytes", "bytes", "level", "Bytes that nothing pointed to any more at the leak check"),
+    ValueType("leaked_objects", "objects", "level", "Objects that nothing pointed to any more at the leak check"),
     ValueType("direct_bytes", "bytes", "level", "Those of the leaked bytes that no other leaked object points to"),
     ValueType("indirect_bytes", "bytes", "level", "Those of the leaked bytes that only leaked objects point to"),
 )
@@ -44,7 +45,12 @@ def matches(head: bytes) -> bool:
 
 
 def read(steps: Iterator[bytes], reading: Reading) -> Profile:
-    return read_by_line(_Text(reading), steps, reading.limits)
+    """The last report of each process."""
+    return shown_by_default(read_moments(steps, reading))
+
+
+def read_moments(steps: Iterator[bytes], reading: Reading) -> Iterator[Moment]:
+    return moments_by_line(_Text(reading), steps, reading.limits)
 
 
 class _Text:
@@ -54,11 +60,11 @@ class _Text:
         self._reports = LossReports(_VALUE_TYPES, reading.limits)
         self._process = ""
 
-    def take(self, number: int, line: str) -> None:
+    def take(self, number: int, line: str) -> Moment | None:
         if report := _REPORT.match(line):
             self._process = report[1]
-            self._reports.begin(self._process)
-        elif leak := _LEAK.fullmatch(line):
+            return self._reports.begin(self._process)
+        if leak := _LEAK.fullmatch(line):
             size, objects, is_direct = int(leak[2]), int(leak[3]), leak[1] == "Direct"
             self._reports.open(self._process, number, (size, objects, size * is_direct, size * (not is_direct)))
         elif self._reports.is_open and (frame := _FRAME.fullmatch(line)):
@@ -67,8 +73,9 @@ class _Text:
             self._reports.close()
         elif not _CHATTER.fullmatch(line.strip()):
             self._reports.skipped.skip(number, line, "it is of no leak")
+        return None
 
-    def finish(self) -> Profile:
+    def finish(self) -> Moment:
         return self._reports.finish("the report holds no leak")
 
 
