@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from tracer.profile.formats import read_profile
 ROOT = Path(__file__).parents[2]
 FORMATS = ("pidstat", "smaps", "meminfo")
 GOLDEN = sorted(path for name in FORMATS for path in (ROOT / "tests" / "data" / name).glob("*.txt"))
-CORPUS = ROOT.parent / "shared" / "corpus"
+CORPUS = Path(os.environ.get("MEMFLAME_CORPUS") or ROOT.parent / "shared" / "corpus")
 
 
 def read(raw: bytes) -> Table:
