@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from tracer.profile.formats.reading import Reading
 from tracer.profile.formats.stack_sums import StackSums
-from tracer.profile.formats.text import head_text, read_by_line
+from tracer.profile.formats.text import Meanings, head_text, read_by_line
 from tracer.profile.model import Profile, ValueType
 
 NAME = "memleak"
@@ -48,6 +48,19 @@ def read(steps: Iterator[bytes], reading: Reading) -> Profile:
     return read_by_line(_Text(reading), steps, reading.limits)
 
 
+def _meaning(line: str) -> tuple[str, str]:
+    """What a line is, and the time of a report, bytes and objects of a stack, or the name of a frame."""
+    if report := _REPORT.fullmatch(line):
+        return "report", report[1]
+    if stack := _STACK.fullmatch(line):
+        return "stack", f"{stack[1]} {stack[2]}"
+    if _BLOCK.fullmatch(line) or not line.strip():
+        return "block", ""
+    if frame := _FRAME.fullmatch(line):
+        return "frame", _name(frame)
+    return "odd", ""
+
+
 class _Text:
     """Reports are levels: each new one takes the place of the last, they are never added."""
 
@@ -58,18 +71,19 @@ class _Text:
         self._sums = StackSums(_VALUE_TYPES, self._limits)
         self._open: tuple[int, int, int] | None = None  # line, bytes, objects
         self._frames: list[str] = []  # leaf first
+        self._meanings = Meanings(_meaning)
 
     def take(self, number: int, line: str) -> None:
-        if report := _REPORT.fullmatch(line):
-            self._begin(report[1])
-        elif stack := _STACK.fullmatch(line):
+        kind, text = self._meanings[line]
+        if kind == "frame" and self._open:
+            self._frames.append(text)
+        elif kind == "report":
+            self._begin(text)
+        elif kind == "stack":
             self._end()
-            self._open = number, int(stack[1]), int(stack[2])
-        elif _BLOCK.fullmatch(line) or not line.strip():
-            return
-        elif self._open and (frame := _FRAME.fullmatch(line)):
-            self._frames.append(_name(frame))
-        elif line.strip() not in _CHATTER and not _ATTACHING.fullmatch(line):
+            size, objects = map(int, text.split())
+            self._open = number, size, objects
+        elif kind != "block" and line.strip() not in _CHATTER and not _ATTACHING.fullmatch(line):
             self._sums.profile.skip(number, line, "it belongs to no stack of a report")
 
     def finish(self) -> Profile:
