@@ -24,7 +24,7 @@ TITLE = "LeakSanitizer report"
 
 _LEAK = re.compile(r"(Direct|Indirect) leak of (\d+) byte\(s\) in (\d+) object\(s\) allocated from:\s*")
 _REPORT = re.compile(r"==(\d+)==ERROR: LeakSanitizer")
-_FRAME = re.compile(r"\s+#\d+ 0x[0-9a-f]+\s+(.*?)\s*")
+_FRAME = re.compile(r"(?:\s+#\d+)? 0x[0-9a-f]+\s+(.*?)\s*")
 _MODULE = re.compile(r"(?:in )?(.*?) ?\(([^()]*?)\+(0x[0-9a-f]+)\)(?: \(BuildId: [0-9a-f]+\))?")
 _SOURCE = re.compile(r"in (.*?) \S+?(?::\d+){1,2}")
 _CHATTER = re.compile(
@@ -69,7 +69,8 @@ class _Text:
         self._meanings = Meanings(_meaning)
 
     def take(self, number: int, line: str) -> None:
-        kind, text = self._meanings[line]
+        # Without its number, a frame is the same line in all stacks.
+        kind, text = self._meanings[line[line.find(" 0x") :] if line.startswith("    #") else line]
         if kind == "frame" and self._reports.is_open:
             self._reports.add_frame(text)
         elif kind == "report":
