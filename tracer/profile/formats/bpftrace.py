@@ -106,7 +106,10 @@ class _Text:
 
     def take(self, number: int, line: str) -> None:
         if self._open is not None:
-            self._take_key(number, line, *self._open)
+            if line[:1] in (",", "]"):
+                self._take_key(number, line, *self._open)
+            else:
+                self._open[1].take(line)
         elif whole := _ONE_LINE.fullmatch(line):
             self._take_whole(number, *whole.groups())
         elif start := _START.fullmatch(line):
@@ -122,7 +125,7 @@ class _Text:
         self._maps.add(name, [", ".join(stack), "[stack not recorded]"] if stack else [], value, number)
 
     def _take_key(self, number: int, line: str, name: str, key: Key) -> None:
-        end = _END.fullmatch(line) if line[:1] in (",", "]") else None
+        end = _END.fullmatch(line)
         if end is None:
             key.take(line)
             return

@@ -45,21 +45,24 @@ class StackSums:
 
     def add(self, stack: Sequence[str], values: Sequence[Number], line: int | None = None) -> None:
         """A stack needs a frame; `line` is what an error names."""
-        if len(stack) > self._limits.stack_frames:
-            what = "number of frames in a stack"
-            raise LimitExceeded(what, limit=self._limits.stack_frames, value=len(stack), line=line)
+        self.add_key(self.key(stack, line), values, line)
+
+    def key(self, stack: Sequence[str], line: int | None = None) -> bytes:
+        """The ids of these frames."""
         try:
-            key = b"".join(map(self._keys.__getitem__, stack))
+            return b"".join(map(self._keys.__getitem__, stack))
         except LimitExceeded as error:
             raise LimitExceeded(error.what, limit=error.limit, value=error.value, line=line) from None
-        self.add_key(key, values, line)
 
     def add_key(self, key: bytes, values: Sequence[Number], line: int | None = None) -> None:
-        """As Profile.add_key, within the limits but for that of one stack's frames."""
+        frames = len(key) // _ID_BYTES
+        if frames > self._limits.stack_frames:
+            what = "number of frames in a stack"
+            raise LimitExceeded(what, limit=self._limits.stack_frames, value=frames, line=line)
         for place, value in enumerate(values):
             self._watch(place, value, line)
         if self.profile.add_key(key, values):
-            self._watch_frames(len(key) // _ID_BYTES, line)
+            self._watch_frames(frames, line)
 
     def add_column(self, value_type: ValueType) -> int:
         """Position of a further value type, 0 for all stacks until now."""
