@@ -174,3 +174,26 @@ def test_a_reader_that_leaves_early_sees_no_traceback(tmp_path: Path) -> None:
 
     assert done.stdout == "main;function_0 1\n"
     assert done.stderr == ""
+
+
+def test_a_label_needs_a_key_and_a_value(ours: str) -> None:
+    assert run(ours, "--label", "tenant") == 2
+
+
+def test_a_table_is_written_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "meminfo"
+    path.write_text("MemTotal: 4 kB\nMemFree: 1 kB\n")
+
+    assert run(str(path), "--to", "json") == 0
+
+    written = json.loads(capsys.readouterr().out)
+    assert written["rows"] == [{"moment": 1, "memtotal": 4096, "memfree": 1024, "used": 3072}]
+
+
+def test_a_table_is_no_folded_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "meminfo"
+    path.write_text("MemTotal: 4 kB\n")
+
+    assert run(str(path)) == 1
+
+    assert "the file is a table (meminfo), not stacks" in capsys.readouterr().err

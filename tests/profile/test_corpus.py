@@ -112,3 +112,18 @@ def test_each_sample_type_of_pprof_has_its_sum_and_the_default_is_first(path: Pa
     names = [text.partition("/")[0].lower() for text in want["sample_types"]]
     assert totals_of(profile) == dict(zip(names, want["totals"], strict=True))
     assert profile.value_types[0].name == names[want["default_index_rule"]]
+
+
+STRACES = [row for row in counted("strace") if row.values[1]["ok_calls"]]
+MEMORY_CALLS = ("mmap", "munmap", "mremap", "mprotect", "madvise", "brk")
+
+
+@pytest.mark.parametrize(("path", "want"), STRACES)
+def test_strace_logs_come_to_what_was_counted_apart(path: Path, want: Mapping[str, Any]) -> None:
+    totals = totals_of(read(path))
+
+    assert totals["mapped_bytes"] + totals["reserved_bytes"] == want["mmap_bytes_requested"]
+    assert totals["unmapped_bytes"] == want["munmap_bytes"]
+    assert totals["heap_bytes"] == want["brk_net_growth"]
+    assert totals["calls"] == sum(want["ok_calls"].get(name, 0) for name in MEMORY_CALLS)
+    assert totals["failed_calls"] == want["failed_calls"]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tracer.commands.profiles import closed_early_is_fine, fail, load
+from tracer.commands import tables
+from tracer.commands.profiles import closed_early_is_fine, fail, load_any, load_labels
+from tracer.procfs.table import Table
 from tracer.profile.export.forms import FORMS
 from tracer.profile.folded import write_folded
 from tracer.profile.model import Profile
@@ -26,6 +29,10 @@ def convert(
     columns: Annotated[
         int | None, typer.Option(min=1, max=64, help="Values a line, of folded text without our header")
     ] = None,
+    label: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Only samples of pprof with this label; repeatable")
+    ] = None,
+    labels: Annotated[bool, typer.Option("--labels", help="Print the labels of pprof samples as JSON")] = False,
     snapshots: Annotated[bool, typer.Option("--snapshots", help="With --list: one row for each snapshot")] = False,
 ) -> None:
     """Read a profile and write it as folded stacks: one value a line, root first, sorted.
@@ -36,15 +43,32 @@ def convert(
         raise typer.BadParameter(f"--to is {to!r}, there is {', '.join(FORMS)}")
     if all_values and value:
         raise typer.BadParameter("--all-values writes every value type; --value picks one")
-    profile = load(file, columns)
+    if labels:
+        with closed_early_is_fine():
+            print(json.dumps([asdict(found) for found in load_labels(file)], indent=1, ensure_ascii=False))
+        return
+    profile = load_any(file, columns, _values_by_key(label or []))
     with closed_early_is_fine():
-        if list_ or snapshots:
+        if isinstance(profile, Table):
+            _show_table(profile, to, is_listed=list_ or snapshots)
+        elif list_ or snapshots:
             print(json.dumps(listing(profile, with_snapshot=snapshots), indent=1, ensure_ascii=False))
         elif all_values and to == FOLDED:
             write_folded(profile, sys.stdout.buffer)
         else:
             chosen = profile.only(_column(profile, value)) if value else profile
             FORMS[to].write(chosen, sys.stdout.buffer, file.name)
+
+
+def _values_by_key(labels: list[str]) -> dict[str, list[str]]:
+    """Of one key, any of its values will do."""
+    values: dict[str, list[str]] = {}
+    for text in labels:
+        key, sign, value = text.partition("=")
+        if not sign or not key:
+            raise typer.BadParameter(f"--label is {text!r}, KEY=VALUE is needed")
+        values.setdefault(key, []).append(value)
+    return values
 
 
 def listing(profile: Profile, *, with_snapshot: bool = False) -> list[dict[str, object]]:
@@ -61,6 +85,16 @@ def listing(profile: Profile, *, with_snapshot: bool = False) -> list[dict[str, 
         }
         for column, known in enumerate(profile.value_types)
     ]
+
+
+def _show_table(table: Table, to: str, *, is_listed: bool) -> None:
+    """It has no stacks, so only the forms that can hold numbers over time are written."""
+    if is_listed:
+        print(json.dumps(tables.listing(table), indent=1, ensure_ascii=False))
+    elif to in tables.FORMS:
+        tables.write(table, to, sys.stdout)
+    else:
+        fail(f"the file is a table ({table.format}), not stacks: --list shows its values, --to json or csv all of it")
 
 
 def _column(profile: Profile, value: str) -> int:

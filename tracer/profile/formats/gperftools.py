@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from tracer.profile.errors import MalformedProfile
 from tracer.profile.formats.heap_text import ALLOCATED, INUSE, AddressSums, sampled_types, unsampled
@@ -29,6 +30,11 @@ _HEADER = re.compile(rf"heap profile:{_PAIR}(?:\s*\[{_PAIR}\])?(?: @\s*(\w+)?(?:
 _RELATIVES = re.compile(r"--- (?:heapz|contentionz|growthz|threadz) \d+ ---|(?:goroutine|threadcreate) profile: total")
 _SECTIONS = ("MAPPED_LIBRARIES:", "--- Memory map:", "--- Memory map: ---")
 _VARIABLE = re.compile(r"(\w+)=(\S*)")
+# The first words of a CPU profile, 0, 3 and 0, of 8 or 4 bytes in either order.
+_CPU_MARKS = tuple(
+    b"".join(word.to_bytes(size, order) for word in (0, 3, 0)) for size in (8, 4) for order in ("little", "big")
+)
+_NO_HEAP = "the file is a CPU profile of gperftools, in binary: of this family only profiles of the heap are read"
 _GROWTH = (
     ValueType("growth_bytes", "bytes", "flow", "Bytes by which the heap grew"),
     ValueType("growth_objects", "objects", "flow", "Times that the heap grew"),
@@ -37,11 +43,14 @@ _GROWTH = (
 
 def matches(head: bytes) -> bool:
     text = head_text(head)
-    return text.startswith("heap profile:") or _RELATIVES.match(text) is not None
+    return head.startswith(_CPU_MARKS) or text.startswith("heap profile:") or _RELATIVES.match(text) is not None
 
 
 def read(steps: Iterator[bytes], reading: Reading) -> Profile:
-    lines = numbered_lines(steps, reading.limits)
+    first_step = next(steps, b"")
+    if first_step.startswith(_CPU_MARKS):
+        raise MalformedProfile(_NO_HEAP)
+    lines = numbered_lines(chain([first_step], steps), reading.limits)
     _, first = next(lines)
     text = _Text(_header(first), reading)
     for number, line in lines:

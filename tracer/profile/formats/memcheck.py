@@ -28,13 +28,14 @@ _KINDS = {
     "still reachable": "that the program could still have freed",
 }
 _LINE = re.compile(r"==(\d+)== ?(.*)")
+NO_RECORD = "no loss record with its stack is there: run valgrind with --leak-check=full"
 _END = "LEAK SUMMARY:"  # of each leak check: a program can ask for one in between
-_RECORD = re.compile(
+RECORD = re.compile(
     r"([\d,]+)(?: \(([\d,]+) direct, [\d,]+ indirect\))? bytes in ([\d,]+) blocks are "
     r"(definitely lost|indirectly lost|possibly lost|still reachable) in loss record [\d,]+ of [\d,]+"
 )
 _FRAME = re.compile(r" +(?:at|by) (0x.*?)\s*")
-_VALUE_TYPES = tuple(
+VALUE_TYPES = tuple(
     ValueType(f"{kind.replace(' ', '_')}_{unit}", unit, "level", f"{words} {meaning} when the program ended")
     for kind, meaning in _KINDS.items()
     for unit, words in (("bytes", "Bytes of blocks"), ("objects", "Blocks"))
@@ -45,7 +46,7 @@ _COLUMN_BY_KIND = {kind: 2 * place for place, kind in enumerate(_KINDS)}
 def matches(head: bytes) -> bool:
     text = head_text(head)
     lines = filter(None, map(_LINE.fullmatch, text.splitlines()))
-    return "Memcheck, a memory error detector" in text or any(_RECORD.fullmatch(line[2]) for line in lines)
+    return "Memcheck, a memory error detector" in text or any(RECORD.fullmatch(line[2]) for line in lines)
 
 
 def read(steps: Iterator[bytes], reading: Reading) -> Profile:
@@ -67,7 +68,7 @@ class _Text:
     """Of all that valgrind prints only loss records are read; errors and summaries are no memory that is held."""
 
     def __init__(self, reading: Reading) -> None:
-        self._reports = LossReports(_VALUE_TYPES, reading.limits)
+        self._reports = LossReports(VALUE_TYPES, reading.limits)
         self._ended: set[str] = set()  # processes whose last leak check is over
         self._meanings = Meanings(_meaning)
 
@@ -81,23 +82,23 @@ class _Text:
         self._reports.close()
         if text == _END:
             self._ended.add(process)
-        elif record := _RECORD.fullmatch(text):
+        elif record := RECORD.fullmatch(text):
             self._take_record(process, number, record)
 
     def _take_record(self, process: str, number: int, record: re.Match[str]) -> None:
         if process in self._ended:
             self._ended.remove(process)
             self._reports.begin(process)
-        self._reports.open(process, number, _values(record))
+        self._reports.open(process, number, values_of(record))
 
     def finish(self) -> Profile:
-        return self._reports.finish("no loss record with its stack is there: run valgrind with --leak-check=full")
+        return self._reports.finish(NO_RECORD)
 
 
-def _values(record: re.Match[str]) -> list[int]:
+def values_of(record: re.Match[str]) -> list[int]:
     """Indirect bytes have records of their own: here they would count twice."""
     size, direct, blocks, kind = record.groups()
-    values = [0] * len(_VALUE_TYPES)
+    values = [0] * len(VALUE_TYPES)
     column = _COLUMN_BY_KIND[kind]
     values[column], values[column + 1] = _number(direct or size), _number(blocks)
     return values

@@ -6,12 +6,13 @@ https://github.com/google/pprof/blob/main/proto/profile.proto
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from tracer.profile.errors import LimitExceeded, MalformedProfile, ProfileError
 from tracer.profile.folded import MAX_COLUMNS
+from tracer.profile.formats.pprof_labels import LABEL, LabelSets
 from tracer.profile.formats.pprof_tables import Tables
 from tracer.profile.formats.reading import Reading
 from tracer.profile.formats.stack_sums import StackSums
@@ -81,6 +82,9 @@ class _Message:
         self._types: list[tuple[int, int]] = []  # name and unit
         self._locations, self._depths, self._values = array("Q"), array("q"), array("q")
         self._scalars: dict[int, int] = {}
+        self._widths: set[int] = set()  # numbers of values that samples have
+        self._wanted = reading.labels
+        self._labels = LabelSets(reading.limits) if reading.labels else None
 
     def take(self, number: int, value: int | bytes) -> None:
         if isinstance(value, int):
@@ -101,25 +105,29 @@ class _Message:
     def finish(self) -> Profile:
         if not self._types:
             raise MalformedProfile("the profile names no sample type")
-        if len(self._values) != len(self._depths) * len(self._types):
-            raise MalformedProfile(
-                f"the samples, {len(self._depths):,}, have {len(self._values):,} values, "
-                f"expected {len(self._types)} each"
-            )
+        if wrong := self._widths - {len(self._types)}:
+            raise MalformedProfile(f"a sample has {min(wrong)} values, there are {len(self._types)} sample types")
         order = self._order()
         sums = StackSums([self._value_type(*self._types[place]) for place in order], self._limits)
         self._add_samples(sums, order)
-        profile = sums.finish("the profile holds no sample")
+        profile = sums.finish(self._empty())
         profile.capture = self._capture()
         return profile
 
     def _take_sample(self, message: bytes) -> None:
         locations: list[int] = []
+        labels: list[bytes] = []
+        before = len(self._values)
         for number, _, value in fields(message):
             if number == 1:
                 locations += numbers(value)
             elif number == 2:
                 self._values.extend(signed(found) for found in numbers(value))
+            elif number == LABEL and isinstance(value, bytes):
+                labels.append(value)
+        self._widths.add(len(self._values) - before)
+        if self._labels is not None:
+            self._labels.add(labels)
         if len(locations) > self._limits.stack_frames:
             raise LimitExceeded("number of frames in a stack", limit=self._limits.stack_frames, value=len(locations))
         self._locations.extend(locations)
@@ -155,7 +163,10 @@ class _Message:
     def _add_samples(self, sums: StackSums, order: list[int]) -> None:
         names_of: dict[int, list[str]] = {}
         place = 0
-        for number, depth in enumerate(self._depths):
+        for number, (depth, is_wanted) in enumerate(zip(self._depths, self._picks(), strict=True)):
+            if not is_wanted:
+                place += depth
+                continue
             stack: list[str] = []
             for location in reversed(self._locations[place : place + depth]):
                 if location not in names_of:
@@ -165,8 +176,30 @@ class _Message:
             row = number * len(order)
             sums.add(stack or ["[stack not recorded]"], [self._values[row + column] for column in order])
 
+    def _picks(self) -> Iterable[bool]:
+        """Whether each sample has the labels that were asked for."""
+        if self._labels is None:
+            return [True] * len(self._depths)
+        return self._labels.matching(self._tables, self._wanted)
+
+    def _empty(self) -> str:
+        return f"no sample has {self._asked()}" if self._wanted else "the profile holds no sample"
+
+    def _asked(self) -> str:
+        return " and ".join(f"{key}={' or '.join(values)}" for key, values in self._wanted.items())
+
+    def _notes(self) -> list[str]:
+        notes = [f"Only samples with {self._asked()}."] if self._wanted else []
+        deepest = max(self._depths, default=0)
+        if deepest in _CUT_DEPTHS:
+            cut = f"Samples of {deepest} frames, the most that there are: {self._depths.count(deepest):,}."
+            notes.append(f"{cut} Go cuts stacks there, so the roots of these may be missing.")
+        return notes
+
     def _capture(self) -> dict[str, object]:
         capture: dict[str, object] = {}
+        if notes := self._notes():
+            capture["notes"] = notes
         taken_s = signed(self._scalars.get(_TIME, 0)) / 1e9
         if 0 < taken_s < _LAST_SECOND:
             capture["started_at"] = datetime.fromtimestamp(taken_s, UTC).isoformat(timespec="milliseconds")
@@ -175,5 +208,6 @@ class _Message:
         return capture
 
 
+_CUT_DEPTHS = (64, 128)  # of Go's profiles until 1.22 and since
 _LAST_SECOND = 253_402_300_799  # of the year 9999
 _LONGEST_S = 366 * 24 * 3600  # some writers put a moment there

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from tracer.profile.folded import Resolve
@@ -15,6 +15,7 @@ class Reading:
     limits: Limits
     resolve: Resolve
     columns: int | None  # values a line, of folded text without our header
+    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)  # only samples with one of these for each key
 
 
 class Importer(Protocol):
