@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from tracer.profile.formats.loss_reports import LossReports
 from tracer.profile.formats.moments import moments_by_line, shown_by_default
 from tracer.profile.formats.reading import Moment, Reading
-from tracer.profile.formats.text import head_text
+from tracer.profile.formats.text import Meanings, head_text
 from tracer.profile.formats.valgrind_frames import frame_name
 from tracer.profile.model import Profile, ValueType
 
@@ -59,21 +59,31 @@ def read_moments(steps: Iterator[bytes], reading: Reading) -> Iterator[Moment]:
     return moments_by_line(_Text(reading), steps, reading.limits)
 
 
+def _meaning(line: str) -> tuple[str, str, str]:
+    """What a line is, of which process, and its text or the name of a frame; the program's own output is nothing."""
+    own = _LINE.fullmatch(line.rstrip())
+    if own is None:
+        return "nothing", "", ""
+    process, text = own.groups()
+    if frame := _FRAME.fullmatch(text):
+        return "frame", process, frame_name(frame[1]) or frame[1]
+    return "other", process, text
+
+
 class _Text:
     """Of all that valgrind prints only loss records are read; errors and summaries are no memory that is held."""
 
     def __init__(self, reading: Reading) -> None:
         self._reports = LossReports(VALUE_TYPES, reading.limits)
         self._ended: set[str] = set()  # processes whose last leak check is over
+        self._meanings = Meanings(_meaning)
 
     def take(self, number: int, line: str) -> Moment | None:
-        own = _LINE.fullmatch(line.rstrip())
-        if own is None:
-            return None  # the program's own output
-        process, text = own.groups()
-        frame = _FRAME.fullmatch(text) if self._reports.is_open else None
-        if frame is not None:
-            self._reports.add_frame(frame_name(frame[1]) or frame[1])
+        kind, process, text = self._meanings[line]
+        if kind == "nothing":
+            return None
+        if kind == "frame" and self._reports.is_open:
+            self._reports.add_frame(text)
             return None
         self._reports.close()
         if text == _END:

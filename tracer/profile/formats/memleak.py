@@ -17,7 +17,7 @@ from tracer.profile.errors import EmptyProfile
 from tracer.profile.formats.moments import moments_by_line, shown_by_default
 from tracer.profile.formats.reading import Moment, Reading
 from tracer.profile.formats.stack_sums import StackSums
-from tracer.profile.formats.text import head_text
+from tracer.profile.formats.text import Meanings, head_text
 from tracer.profile.model import Profile, ValueType
 
 NAME = "memleak"
@@ -58,6 +58,19 @@ def read_moments(steps: Iterator[bytes], reading: Reading) -> Iterator[Moment]:
     return moments_by_line(_Text(reading), steps, reading.limits)
 
 
+def _meaning(line: str) -> tuple[str, str]:
+    """What a line is, and the time of a report, bytes and objects of a stack, or the name of a frame."""
+    if report := _REPORT.fullmatch(line):
+        return "report", report[1]
+    if stack := _STACK.fullmatch(line):
+        return "stack", f"{stack[1]} {stack[2]}"
+    if _BLOCK.fullmatch(line) or not line.strip():
+        return "block", ""
+    if frame := _FRAME.fullmatch(line):
+        return "frame", _name(frame)
+    return "odd", ""
+
+
 class _Text:
     """Reports are levels: each is a moment of its own, they are never added. One may say that all was freed."""
 
@@ -69,18 +82,19 @@ class _Text:
         self._sums = StackSums(_VALUE_TYPES, self._limits)
         self._open: tuple[int, int, int] | None = None  # line, bytes, objects
         self._frames: list[str] = []  # leaf first
+        self._meanings = Meanings(_meaning)
 
     def take(self, number: int, line: str) -> Moment | None:
-        if report := _REPORT.fullmatch(line):
-            return self._begin(report[1])
-        if stack := _STACK.fullmatch(line):
+        kind, text = self._meanings[line]
+        if kind == "report":
+            return self._begin(text)
+        if kind == "frame" and self._open:
+            self._frames.append(text)
+        elif kind == "stack":
             self._end_stack()
-            self._open = number, int(stack[1]), int(stack[2])
-        elif _BLOCK.fullmatch(line) or not line.strip():
-            return None
-        elif self._open and (frame := _FRAME.fullmatch(line)):
-            self._frames.append(_name(frame))
-        elif line.strip() not in _CHATTER and not _ATTACHING.fullmatch(line):
+            size, objects = map(int, text.split())
+            self._open = number, size, objects
+        elif kind != "block" and line.strip() not in _CHATTER and not _ATTACHING.fullmatch(line):
             self._sums.profile.skip(number, line, "it belongs to no stack of a report")
         return None
 

@@ -5,14 +5,15 @@ https://github.com/google/pprof/blob/main/proto/profile.proto
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import repeat
 
 from tracer.profile.errors import LimitExceeded, MalformedProfile, ProfileError
 from tracer.profile.folded import MAX_COLUMNS
-from tracer.profile.formats.pprof_labels import LABEL, LabelSets
+from tracer.profile.formats.pprof_labels import LabelSets
+from tracer.profile.formats.pprof_samples import Samples
 from tracer.profile.formats.pprof_tables import Tables
 from tracer.profile.formats.reading import Reading
 from tracer.profile.formats.stack_sums import StackSums
@@ -22,7 +23,6 @@ from tracer.profile.formats.wire import (
     Truncated,
     field_at,
     fields,
-    numbers,
     signed,
     stream_fields,
     varint,
@@ -80,9 +80,8 @@ class _Message:
         self._limits, self._resolve = reading.limits, reading.resolve
         self._tables = Tables(reading.limits)
         self._types: list[tuple[int, int]] = []  # name and unit
-        self._locations, self._depths, self._values = array("Q"), array("q"), array("q")
+        self._samples = Samples(reading.limits)
         self._scalars: dict[int, int] = {}
-        self._widths: set[int] = set()  # numbers of values that samples have
         self._wanted = reading.labels
         self._labels = LabelSets(reading.limits) if reading.labels else None
 
@@ -90,7 +89,9 @@ class _Message:
         if isinstance(value, int):
             self._scalars[number] = value
         elif number == _SAMPLE:
-            self._take_sample(value)
+            labels = self._samples.take(value)
+            if self._labels is not None:
+                self._labels.add(labels)
         elif number == _SAMPLE_TYPE:
             self._take_type(value)
         elif number == _STRING:
@@ -105,7 +106,8 @@ class _Message:
     def finish(self) -> Profile:
         if not self._types:
             raise MalformedProfile("the profile names no sample type")
-        if wrong := self._widths - {len(self._types)}:
+        self._samples.unpack()
+        if wrong := self._samples.widths - {len(self._types)}:
             raise MalformedProfile(f"a sample has {min(wrong)} values, there are {len(self._types)} sample types")
         order = self._order()
         sums = StackSums([self._value_type(*self._types[place]) for place in order], self._limits)
@@ -113,28 +115,6 @@ class _Message:
         profile = sums.finish(self._empty())
         profile.capture = self._capture()
         return profile
-
-    def _take_sample(self, message: bytes) -> None:
-        locations: list[int] = []
-        labels: list[bytes] = []
-        before = len(self._values)
-        for number, _, value in fields(message):
-            if number == 1:
-                locations += numbers(value)
-            elif number == 2:
-                self._values.extend(signed(found) for found in numbers(value))
-            elif number == LABEL and isinstance(value, bytes):
-                labels.append(value)
-        self._widths.add(len(self._values) - before)
-        if self._labels is not None:
-            self._labels.add(labels)
-        if len(locations) > self._limits.stack_frames:
-            raise LimitExceeded("number of frames in a stack", limit=self._limits.stack_frames, value=len(locations))
-        self._locations.extend(locations)
-        self._depths.append(len(locations))
-        if len(self._locations) > self._limits.frames:
-            what = "number of frames in all stacks"
-            raise LimitExceeded(what, limit=self._limits.frames, value=len(self._locations))
 
     def _take_type(self, message: bytes) -> None:
         found = {number: value for number, _, value in fields(message) if isinstance(value, int)}
@@ -161,25 +141,16 @@ class _Message:
         return replace(known, unit=unit, kind="level" if name.startswith(_LEVELS) else known.kind)
 
     def _add_samples(self, sums: StackSums, order: list[int]) -> None:
-        names_of: dict[int, list[str]] = {}
-        place = 0
-        for number, (depth, is_wanted) in enumerate(zip(self._depths, self._picks(), strict=True)):
-            if not is_wanted:
-                place += depth
-                continue
-            stack: list[str] = []
-            for location in reversed(self._locations[place : place + depth]):
-                if location not in names_of:
-                    names_of[location] = self._tables.names(location)
-                stack += names_of[location]
-            place += depth
-            row = number * len(order)
-            sums.add(stack or ["[stack not recorded]"], [self._values[row + column] for column in order])
+        not_recorded = sums.key(["[stack not recorded]"])
+        rows = self._samples.rows(lambda location: sums.key(self._tables.names(location)), len(order))
+        for (key, values), is_wanted in zip(rows, self._picks(), strict=False):
+            if is_wanted:
+                sums.add_key(key or not_recorded, [values[column] for column in order])
 
     def _picks(self) -> Iterable[bool]:
         """Whether each sample has the labels that were asked for."""
         if self._labels is None:
-            return [True] * len(self._depths)
+            return repeat(True)
         return self._labels.matching(self._tables, self._wanted)
 
     def _empty(self) -> str:
@@ -190,9 +161,10 @@ class _Message:
 
     def _notes(self) -> list[str]:
         notes = [f"Only samples with {self._asked()}."] if self._wanted else []
-        deepest = max(self._depths, default=0)
+        depths = self._samples.depths
+        deepest = max(depths, default=0)
         if deepest in _CUT_DEPTHS:
-            cut = f"Samples of {deepest} frames, the most that there are: {self._depths.count(deepest):,}."
+            cut = f"Samples of {deepest} frames, the most that there are: {depths[deepest]:,}."
             notes.append(f"{cut} Go cuts stacks there, so the roots of these may be missing.")
         return notes
 
