@@ -18,7 +18,9 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-UPLOAD_PATH = re.compile(r"^/(api/v1/runs/[^/]+/snapshots/|api/v1/(projects/[^/]+/)?uploads$|(p/[^/]+/)?upload$)")
+UPLOAD_PATH = re.compile(
+    r"^/(api/v1/runs/[^/]+/(snapshots|files)/|api/v1/(projects/[^/]+/)?uploads$|(p/[^/]+/)?upload$)"
+)
 SLOT = "memflame.upload_slot"
 
 # A client that is still sending when it is refused loses the answer if we close at once: swallow this much more first.

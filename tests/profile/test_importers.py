@@ -120,7 +120,8 @@ TYPES = _field(6, b"") + _field(6, b"samples") + _field(1, b"\x08\x01")  # strin
     ("body", "words"),
     [
         (_field(2, b"\x0a\x01\x07\x12\x01\x05"), "a sample names location 7, which there is not"),
-        (_field(2, b"\x12\x02\x05\x06"), "the samples, 1, have 2 values, expected 1 each"),
+        (_field(2, b"\x12\x02\x05\x06"), "a sample has 2 values, there are 1 sample types"),
+        (_field(2, b"\x12\x02\x05\x06") + _field(2, b"\x12\x00"), "a sample has 0 values, there are 1 sample types"),
         (_field(2, b"\x0a\x01\x07\x12\x01\x05") + _field(4, b"\x08\x07\x22\x02\x08\x09"), "names function 9, which"),
         (_field(1, b"\x08\x63"), "a name is string 99, there are 2"),
         (_field(2, b"\x0a\x05\x07"), "a message ends inside of a field"),
@@ -133,6 +134,17 @@ TYPES = _field(6, b"") + _field(6, b"samples") + _field(1, b"\x08\x01")  # strin
 def test_a_broken_pprof_profile_is_refused_with_what_is_wrong(body: bytes, words: str) -> None:
     with pytest.raises(MalformedProfile, match=words):
         read(TYPES + body)
+
+
+def test_a_second_leak_check_of_an_xml_file_takes_the_place_of_the_first() -> None:
+    path = DATA / "memcheck_xml" / "an-error-and-all-kinds.txt"
+    once = path.read_text()
+    again = once.replace("</valgrindoutput>", once.partition("<state>FINISHED</state>")[2])
+
+    profile = read(again.encode())
+
+    assert profile.values_by_stack == read(once.encode()).values_by_stack
+    assert profile.capture["notes"] == ["The file holds 2 points in time; this is one of them."]
 
 
 def test_three_tools_agree_on_one_program() -> None:
@@ -203,4 +215,4 @@ def test_of_each_process_its_last_leak_report_counts(report: str) -> None:
     profile = read("".join(reports).encode())
 
     assert profile.total() == 130
-    assert profile.capture["notes"] == ["Earlier reports of the same processes are left out: 1."]
+    assert profile.capture["notes"] == ["The file holds 2 points in time; this is one of them."]

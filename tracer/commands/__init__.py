@@ -12,7 +12,7 @@ from tracer import __version__
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """The module of that name has a typer function `function`."""
+    """The module of that name, `_` for each `-`, has a typer function `function`."""
 
     function: str
     summary: str
@@ -24,6 +24,7 @@ COMMANDS: dict[str, Command] = {
     "upload": Command("upload", "Send a profile to a memflame site"),
     "convert": Command("convert", "Read a profile, list or write its value types"),
     "diff": Command("diff", "Print stack, before and after of two profiles"),
+    "dtrace-script": Command("dtrace_script", "Print a DTrace script that logs allocations and frees"),
     "agent": Command("agent", "Serve a memflame site on this host"),
     "doctor": Command("doctor", "Say what this host can record, and why not"),
 }
@@ -47,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(name: str, arguments: Sequence[str]) -> int:
     import typer
 
-    module = importlib.import_module(f"tracer.commands.{name}")
+    module = importlib.import_module(f"tracer.commands.{name.replace('-', '_')}")
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.command(name, context_settings={"help_option_names": ["-h", "--help"]})(
         getattr(module, COMMANDS[name].function)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tracer.commands.profiles import closed_early_is_fine, fail, load
+from tracer.commands import tables
+from tracer.commands.profiles import closed_early_is_fine, fail, load_any, load_labels, load_moments
+from tracer.procfs.table import Table
 from tracer.profile.export.forms import FORMS
 from tracer.profile.folded import write_folded
 from tracer.profile.model import Profile
@@ -26,9 +30,20 @@ def convert(
     columns: Annotated[
         int | None, typer.Option(min=1, max=64, help="Values a line, of folded text without our header")
     ] = None,
-    snapshots: Annotated[bool, typer.Option("--snapshots", help="With --list: one row for each snapshot")] = False,
+    label: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Only samples of pprof with this label; repeatable")
+    ] = None,
+    labels: Annotated[bool, typer.Option("--labels", help="Print the labels of pprof samples as JSON")] = False,
+    snapshots: Annotated[
+        bool, typer.Option("--snapshots", help="List the value types of every snapshot in the file")
+    ] = False,
+    snapshot: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Take this one of the file's snapshots; default: as --list")
+    ] = None,
 ) -> None:
     """Read a profile and write it as folded stacks: one value a line, root first, sorted.
+
+    Of a file with several points in time one is taken: the peak of massif, the last report of memleak.
 
     Exit codes: 0 ok, 1 the file could not be read, 2 wrong usage.
     """
@@ -36,10 +51,18 @@ def convert(
         raise typer.BadParameter(f"--to is {to!r}, there is {', '.join(FORMS)}")
     if all_values and value:
         raise typer.BadParameter("--all-values writes every value type; --value picks one")
-    profile = load(file, columns)
+    if snapshots and snapshot:
+        raise typer.BadParameter("--snapshots lists every snapshot; --snapshot picks one")
+    if labels or snapshots:
+        _print_json([asdict(found) for found in load_labels(file)] if labels else listing_of_all(file, columns))
+        return
+    wanted = _values_by_key(label or [])
+    profile = _picked(file, columns, snapshot) if snapshot else load_any(file, columns, wanted)
     with closed_early_is_fine():
-        if list_ or snapshots:
-            print(json.dumps(listing(profile, with_snapshot=snapshots), indent=1, ensure_ascii=False))
+        if isinstance(profile, Table):
+            _show_table(profile, to, is_listed=list_)
+        elif list_:
+            _print_json(listing(profile))
         elif all_values and to == FOLDED:
             write_folded(profile, sys.stdout.buffer)
         else:
@@ -47,11 +70,43 @@ def convert(
             FORMS[to].write(chosen, sys.stdout.buffer, file.name)
 
 
-def listing(profile: Profile, *, with_snapshot: bool = False) -> list[dict[str, object]]:
-    """One object a value type. Folded text holds one snapshot, number 1."""
+def _values_by_key(labels: list[str]) -> dict[str, list[str]]:
+    """Of one key, any of its values will do."""
+    values: dict[str, list[str]] = {}
+    for text in labels:
+        key, sign, value = text.partition("=")
+        if not sign or not key:
+            raise typer.BadParameter(f"--label is {text!r}, KEY=VALUE is needed")
+        values.setdefault(key, []).append(value)
+    return values
+
+
+def _print_json(rows: list[dict[str, object]]) -> None:
+    with closed_early_is_fine():
+        print(json.dumps(rows, indent=1, ensure_ascii=False))
+
+
+def _picked(file: Path, columns: int | None, number: int) -> Profile:
+    count = 0
+    for count, moment in enumerate(islice(load_moments(file, columns), number), start=1):
+        if count == number:
+            return moment.profile
+    fail(f"{file} has no snapshot {number:,}, the last is {count:,}")
+
+
+def listing_of_all(file: Path, columns: int | None) -> list[dict[str, object]]:
+    """One object for each value type of each snapshot; its time in seconds, null where the file does not tell."""
+    return [
+        {"snapshot": number, "label": moment.label, "elapsed_s": moment.elapsed_s, **row}
+        for number, moment in enumerate(load_moments(file, columns), start=1)
+        for row in listing(moment.profile)
+    ]
+
+
+def listing(profile: Profile) -> list[dict[str, object]]:
+    """One object a value type."""
     return [
         {
-            **({"snapshot": 1} if with_snapshot else {}),
             "name": known.name,
             "unit": known.unit,
             "kind": known.kind,
@@ -61,6 +116,16 @@ def listing(profile: Profile, *, with_snapshot: bool = False) -> list[dict[str, 
         }
         for column, known in enumerate(profile.value_types)
     ]
+
+
+def _show_table(table: Table, to: str, *, is_listed: bool) -> None:
+    """It has no stacks, so only the forms that can hold numbers over time are written."""
+    if is_listed:
+        print(json.dumps(tables.listing(table), indent=1, ensure_ascii=False))
+    elif to in tables.FORMS:
+        tables.write(table, to, sys.stdout)
+    else:
+        fail(f"the file is a table ({table.format}), not stacks: --list shows its values, --to json or csv all of it")
 
 
 def _column(profile: Profile, value: str) -> int:

@@ -12,13 +12,13 @@ from tracer.process.address_space import AddressSpace
 from tracer.process.jit_map import is_read_in_part
 from tracer.process.maps import Mapping
 from tracer.symbols.build_id import build_id_of
+from tracer.symbols.frames import shown
 from tracer.symbols.jit import MAX_BYTES
 from tracer.symbols.lines import Location
 from tracer.symbols.symbolizer import Binary, Session, Symbolizer
 
 NO_MODULE = "[unknown]"
 NO_FILE = "[anon]"
-C_LIBRARY = ("libc.so.", "libc-2.", "ld-linux", "ld-2.", "ld-musl", "libpthread")
 _SHOWN_DIGITS = 8  # of a build id, to tell two files of one name apart
 
 
@@ -92,7 +92,7 @@ class FrameNames:
         with self._symbolizer.session(files.values()) as session:
             for fd, inside in addresses_by_file.items():
                 offsets = [self._offset(address) for address in inside]
-                places.update(zip(inside, _shown(files[fd], session.locations(files[fd], offsets)), strict=True))
+                places.update(zip(inside, shown(files[fd], session.locations(files[fd], offsets)), strict=True))
             texts = session.demangled(place.name for found in places.values() for place in found)
             unnamed = [address for address in addresses if not places.get(address)]
             jit_names = self._jit_names(session, jit_map, unnamed)
@@ -162,10 +162,3 @@ class FrameNames:
             self._vdso = self._vdso if self._vdso is not None else vdso.vdso_image()
             return self._vdso
         return self._space.open_file(mapping)
-
-
-def _shown(binary: Binary, locations: list[list[Location]]) -> list[list[Location]]:
-    """Of the C library functions only, without what they inline: that would tell `mmap` to call `__GI___mmap64`, on
-    hosts that have its debug package."""
-    is_c_library = binary.path.rpartition("/")[2].startswith(C_LIBRARY)
-    return [places[:1] for places in locations] if is_c_library else locations

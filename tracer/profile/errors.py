@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 
 class ProfileError(Exception):
     """A profile that can't be read; its text is shown to the person who sent it."""
@@ -9,6 +11,16 @@ class ProfileError(Exception):
 
 class UnrecognizedFormat(ProfileError):
     """These bytes are another format: let the next importer try."""
+
+
+class NotStacks(ProfileError):
+    """A table of numbers: tracer.procfs reads it from `steps`, its bytes, none of which has been taken yet."""
+
+    def __init__(self, kind: str, steps: Iterator[bytes]) -> None:
+        self.kind, self.steps = kind, steps
+        name = kind.partition("_")[0]
+        shown = "`memflame convert FILE --list` shows its values, `--to json` all of it"
+        super().__init__(f"the file is a table ({name}), not stacks, so there is no graph of it: {shown}")
 
 
 class MalformedProfile(ProfileError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 import zlib
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ _SESSION_S = 8.0
 _MAKING_S = 5.0  # for the debug information of one file; with its symbols only it is fast
 _HEADER_BYTES = 64  # Elf64_Ehdr
 _DEMANGLED_AT_ONCE, _DEMANGLING_S = 512, 2.0  # takes a hundredth of that
+_KNOWN_PLACES = 200_000  # of all binaries; then they are forgotten: about 50 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +49,19 @@ class Symbolizer:
         self.troubles: dict[str, str] = {}
         self.unread_lines: set[str] = set()  # keys of binaries whose debug information took too long
         self._text_by_name: dict[str, str] = {}
+        self._known: dict[str, dict[int, list[Location]]] = defaultdict(dict)  # by key of the binary, by offset
 
     def session(self, binaries: Iterable[Binary] = ()) -> Session:
         return Session(self, binaries)
 
     def known(self, name: str) -> str | None:
         return self._text_by_name.get(name)
+
+    def places(self, key: str) -> dict[int, list[Location]]:
+        """What was found at the offsets of a binary: profiles of one program ask for the same ones again."""
+        if sum(map(len, self._known.values())) > _KNOWN_PLACES:
+            self._known.clear()
+        return self._known[key]
 
     def learn(self, names: Sequence[str], texts: Sequence[str]) -> None:
         self._text_by_name.update(zip(names, texts, strict=True))
@@ -104,14 +113,15 @@ class Session:
         self._symbolizer = symbolizer
         self._resources = ExitStack()
         self._plans = {binary.fd: _Plan(binary, symbolizer.store, self._resources) for binary in binaries}
-        self._namer = Namer(reads_lines=any(plan.needs_lines for plan in self._plans.values()))
+        self._namer: Namer | None = None  # until something is asked that is not known
         self._deadline = time.monotonic() + _SESSION_S
 
     def __enter__(self) -> Session:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._namer.close()
+        if self._namer is not None:
+            self._namer.close()
         self._resources.close()
 
     def locations(self, binary: Binary, offsets: Sequence[int]) -> list[list[Location]]:
@@ -119,13 +129,14 @@ class Session:
         plan = self._plans[binary.fd]
         if not plan.is_elf:
             return [[] for _ in offsets]
+        known = self._symbolizer.places(plan.key) if plan.key else {}
+        new = [offset for offset in offsets if offset not in known]
         try:
-            found = self._loaded(plan, offsets) if plan.entry is not None else None
-            found = self._made(plan, offsets) if found is None else found
-            return [[Location(_text(name), _text(file), int(line)) for name, file, line in places] for places in found]
+            if new:
+                known.update(zip(new, self._found(plan, new), strict=True))
         except (NamerError, ValueError, TypeError, KeyError) as error:
             self._symbolizer.troubles[binary.path] = str(error)
-            return [[] for _ in offsets]
+        return [known.get(offset, []) for offset in offsets]
 
     def jit_names(self, fd: int, addresses: Sequence[int]) -> dict[int, str]:
         try:
@@ -146,6 +157,11 @@ class Session:
             except (NamerError, ValueError, TypeError, KeyError):
                 known.learn(some, some)
         return {name: known.known(name) or name for name in wanted}
+
+    def _found(self, plan: _Plan, offsets: Sequence[int]) -> list[list[Location]]:
+        found = self._loaded(plan, offsets) if plan.entry is not None else None
+        found = self._made(plan, offsets) if found is None else found
+        return [[Location(_text(name), _text(file), int(line)) for name, file, line in places] for places in found]
 
     def _loaded(self, plan: _Plan, offsets: Sequence[int]) -> list[Any] | None:
         """None if the entry is to be made again: it is damaged, or a debug file that was missing has come."""
@@ -192,10 +208,16 @@ class Session:
         left_s = self._deadline - time.monotonic()
         if left_s <= 0:
             raise NamerError("no time was left for it")
-        if not self._namer.is_alive or needs_lines > self._namer.reads_lines:
+        namer = self._started(needs_lines=needs_lines)
+        return namer.ask(request, files, within_s=min(within_s, left_s), meanwhile=self._symbolizer.meanwhile)
+
+    def _started(self, *, needs_lines: bool) -> Namer:
+        if self._namer is None:
+            self._namer = Namer(reads_lines=needs_lines or any(plan.needs_lines for plan in self._plans.values()))
+        elif not self._namer.is_alive or needs_lines > self._namer.reads_lines:
             self._namer.close()
             self._namer = Namer(reads_lines=needs_lines or self._namer.reads_lines)
-        return self._namer.ask(request, files, within_s=min(within_s, left_s), meanwhile=self._symbolizer.meanwhile)
+        return self._namer
 
 
 def _text(answered: object) -> str:

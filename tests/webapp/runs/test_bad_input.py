@@ -33,6 +33,11 @@ BAD: dict[str, tuple[bytes, int, str]] = {
     "a deep stack": (b";".join([b"f"] * 600) + b" 1\n", 413, "the limit is 500"),
     "many lines": (b"main 1\n" * 5001, 413, "the limit is 5,000"),
     "many nodes": (b"".join(b"f%d;g 1\n" % number for number in range(4000)), 413, "the limit is 6,000"),
+    "a table": (
+        b"MemTotal: 4000 kB\nHugePages_Total: 0\n",
+        422,
+        "bad.folded was not stored: the file is a table (meminfo), not stacks, so there is no graph of it:",
+    ),
     "no value in any line": (b"main;serve\nmain;load\n", 422, "bad.folded was not stored:"),
 }
 

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tracer.profile.formats.bpftrace_keys import Key
+from tracer.profile.formats.bpftrace_keys import Key, Names
 from tracer.profile.formats.reading import Reading
 from tracer.profile.formats.stack_sums import StackSums
 from tracer.profile.formats.text import head_text, numbered_lines
@@ -62,9 +62,10 @@ class _Maps:
     def __init__(self, reading: Reading) -> None:
         self.sums = StackSums([], reading.limits)
         self.lost = 0
+        self.names = Names()
         self._resolve = reading.resolve
         self._column_by_map: dict[str, int] = {}
-        self._seen: set[tuple[str, ...]] = set()
+        self._seen: set[tuple[str, int]] = set()
         self._repeats = 0
 
     def add(self, name: str, stack: list[str], value: str, number: int) -> None:
@@ -88,7 +89,7 @@ class _Maps:
         return profile
 
     def _count_repeat(self, name: str, stack: list[str]) -> None:
-        key = (name, *stack)
+        key = name, hash(tuple(stack))  # the stacks themselves would take more memory than all else
         self._repeats += key in self._seen
         self._seen.add(key)
 
@@ -105,11 +106,14 @@ class _Text:
 
     def take(self, number: int, line: str) -> None:
         if self._open is not None:
-            self._take_key(number, line, *self._open)
+            if line[:1] in (",", "]"):
+                self._take_key(number, line, *self._open)
+            else:
+                self._open[1].take(line)
         elif whole := _ONE_LINE.fullmatch(line):
             self._take_whole(number, *whole.groups())
         elif start := _START.fullmatch(line):
-            self._open = start[1], Key(start[2])
+            self._open = start[1], Key(start[2], self._maps.names)
         elif lost := _LOST.fullmatch(line):
             self._maps.lost += int(lost[1])
         elif line.strip() and not _BAR.fullmatch(line.strip()) and not _CHATTER.fullmatch(line.strip()):
@@ -143,15 +147,15 @@ def _take_json(maps: _Maps, number: int, line: str) -> None:
     if kind == "lost_events":
         maps.lost += _lost(data)
     for name, key, value in entries:
-        maps.add(str(name), _stack(str(key)), _value(kind, value), number)
+        maps.add(str(name), _stack(str(key), maps.names), _value(kind, value), number)
 
 
 _KINDS = ("map", "stats", "hist")
 
 
-def _stack(text: str) -> list[str]:
+def _stack(text: str, names: Names) -> list[str]:
     first, *lines = text.split("\n")
-    key = Key(first)
+    key = Key(first, names)
     for line in lines:
         key.take(line)
     return key.stack()

@@ -7,13 +7,25 @@ from collections.abc import Sequence
 
 _PERF_FRAME = re.compile(r"\s+[0-9a-f]+ (\S.*?)(?:\+\d+)? \((.*)\)")
 _OFFSET = re.compile(r"\+\d+$")
+_KNOWN_LINES = 200_000
 _KERNEL_ROOT = re.compile(r"entry_|ret_from_fork|asm_|do_syscall|secondary_startup|el[01]|0xffff[0-9a-f]{12}$")
+
+
+class Names(dict[str, str]):
+    """Of a frame by its line: those of a map are in many of its stacks."""
+
+    def __missing__(self, line: str) -> str:
+        name = self[line] = _name(line)
+        if len(self) > _KNOWN_LINES:
+            self.clear()
+        return name
 
 
 class Key:
     """Taken line by line: parts are joined by a comma at the start of a line, since frames hold commas too."""
 
-    def __init__(self, first: str) -> None:
+    def __init__(self, first: str, names: Names) -> None:
+        self._names = names
         self._labels: list[str] = []
         self._stacks: list[list[str]] = [[]]  # leaf first
         self._add_label(first)
@@ -23,7 +35,7 @@ class Key:
             self._stacks.append([])
             self._add_label(line[1:])
         elif line.strip():
-            self._stacks[-1].append(_name(line))
+            self._stacks[-1].append(self._names[line])
 
     def stack(self) -> list[str]:
         """Root first; empty if the key has no stack."""

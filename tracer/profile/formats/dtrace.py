@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from tracer.profile.folded import PLAIN_VALUE
 from tracer.profile.formats.reading import Reading
 from tracer.profile.formats.stack_sums import StackSums
-from tracer.profile.formats.text import head_text, read_by_line
+from tracer.profile.formats.text import Meanings, head_text, read_by_line
 from tracer.profile.model import Profile
 
 NAME = "dtrace"
@@ -42,6 +42,19 @@ def read(steps: Iterator[bytes], reading: Reading) -> Profile:
     return read_by_line(_Text(reading), steps, reading.limits)
 
 
+def _meaning(line: str) -> tuple[str, tuple[str, ...]]:
+    """What a line is, and a value's text or the names of a frame."""
+    if not line.strip():
+        return "blank", ()
+    if count := _COUNT.fullmatch(line):
+        return "value", (count[1],)
+    if _DISTRIBUTION.fullmatch(line):
+        return "distribution", ()
+    if _BAR.fullmatch(line) or _FIRING.fullmatch(line):
+        return "chatter", ()
+    return ("frame", tuple(_names(line.strip()))) if line[0].isspace() else ("odd", ())
+
+
 class _Text:
     """Up to the first blank line it is preface: messages of the script, and which probe fired."""
 
@@ -49,19 +62,19 @@ class _Text:
         self._sums = StackSums([reading.resolve(PLAIN_VALUE, None)], reading.limits)
         self._frames: list[str] = []  # leaf first
         self._is_preface = True
+        self._meanings = Meanings(_meaning)
 
     def take(self, number: int, line: str) -> None:
-        if not line.strip():
+        kind, texts = self._meanings[line]
+        if kind == "frame" and not self._is_preface:
+            self._frames.extend(texts)
+        elif kind == "blank":
             self._is_preface = False  # inside of a stack it stands between what the kernel and the program called
-        elif count := _COUNT.fullmatch(line):
-            self._end(number, line, int(count[1]))
-        elif _DISTRIBUTION.fullmatch(line):
+        elif kind == "value":
+            self._end(number, line, int(texts[0]))
+        elif kind == "distribution":
             self._skip(number, line, "a distribution has no one value")
-        elif self._is_preface or _BAR.fullmatch(line) or _FIRING.fullmatch(line):
-            return
-        elif line[0].isspace():
-            self._frames.extend(_names(line.strip()))
-        else:
+        elif kind == "odd" and not self._is_preface:
             self._skip(number, line, "it is neither a frame nor a value")
 
     def finish(self) -> Profile:

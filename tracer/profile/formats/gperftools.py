@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 
 from tracer.profile.errors import MalformedProfile
-from tracer.profile.formats.heap_text import ALLOCATED, INUSE, AddressSums, call_addresses, sampled_types, unsampled
+from tracer.profile.formats.heap_text import ALLOCATED, INUSE, AddressSums, sampled_types, unsampled
 from tracer.profile.formats.reading import Reading
 from tracer.profile.formats.text import head_text, numbered_lines
 from tracer.profile.model import Number, Profile, ValueType
@@ -24,7 +24,7 @@ NAME = "gperftools"
 TITLE = "gperftools heap profile"
 
 _PAIR = r"\s*(-?\d+):\s*(-?\d+)"
-_ROW = re.compile(rf"{_PAIR}(?:\s*\[{_PAIR}\])? @((?:\s+0x[0-9a-f]+)+)\s*")
+_COUNTS = re.compile(rf"{_PAIR}(?:\s*\[{_PAIR}\])? ")
 _HEADER = re.compile(rf"heap profile:{_PAIR}(?:\s*\[{_PAIR}\])?(?: @\s*(\w+)?(?:/(\d+))?)?\s*")
 _RELATIVES = re.compile(r"--- (?:heapz|contentionz|growthz|threadz) \d+ ---|(?:goroutine|threadcreate) profile: total")
 _SECTIONS = ("MAPPED_LIBRARIES:", "--- Memory map:", "--- Memory map: ---")
@@ -72,9 +72,7 @@ class _Text:
             self._is_maps = True
         elif self._is_maps:
             self._take_library(number, line)
-        elif row := _ROW.fullmatch(line):
-            self._take_row(number, row)
-        elif line.strip():
+        elif line.strip() and not self._take_row(number, line):
             self._sums.profile.skip(number, line, "it is no row of the profile")
 
     def finish(self) -> Profile:
@@ -95,12 +93,22 @@ class _Text:
             return _GROWTH
         return (*INUSE, *ALLOCATED) if self._has_allocated else INUSE
 
-    def _take_row(self, number: int, row: re.Match[str]) -> None:
-        objects, size, all_objects, all_size = (int(text or 0) for text in row.groups()[:4])
+    def _take_row(self, number: int, line: str) -> bool:
+        """Whether it was one."""
+        before, _, addresses = line.partition("@ ")
+        counts = _COUNTS.fullmatch(before)
+        if counts is None or not addresses.strip():
+            return False
+        try:
+            key = self._sums.key(addresses)
+        except ValueError:
+            return False
+        objects, size, all_objects, all_size = (int(text or 0) for text in counts.groups())
         values: list[Number] = [*unsampled(size, objects, self._rate)]
         if self._has_allocated and not self._kind.startswith("growth"):
             values += unsampled(all_size, all_objects, self._rate)
-        self._sums.add(call_addresses(row[5]), values, number)
+        self._sums.add(key, values, number)
+        return True
 
 
 def _rate(kind: str, rate: int) -> int:

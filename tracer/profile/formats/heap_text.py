@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import math
 import re
+from array import array
 from collections.abc import Iterable, Sequence
 
 from tracer.profile.errors import LimitExceeded
@@ -20,6 +21,7 @@ ALLOCATED = (
     ValueType("alloc_objects", "objects", "flow", "Objects allocated since the program began, freed since or not"),
 )
 _MAP_LINE = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (\S{4}) ([0-9a-f]+) [0-9a-f]+:[0-9a-f]+ \d+ *(.*)")
+_ADDRESS = re.compile(r"0x[0-9a-f]{1,16}")
 _MAX_LIBRARIES = 100_000
 
 
@@ -52,12 +54,6 @@ def size_text(count: int) -> str:
     return f"{count:,}\N{NO-BREAK SPACE}B"
 
 
-def call_addresses(text: str) -> list[int]:
-    """Leaf first; of callers, inside of the call and not behind it."""
-    leaf, *callers = (int(word, 16) for word in text.split())
-    return [leaf, *(address - 1 for address in callers)]
-
-
 class Libraries:
     """Lines of /proc/PID/maps to the name of an address: file and place in it."""
 
@@ -88,12 +84,26 @@ class Libraries:
         return f"{address:#x}"
 
 
+class _AddressKeys(dict[str, bytes]):
+    """The bytes of an address's id by its text; of callers, the address is inside of the call and not behind it."""
+
+    def __init__(self, profile: Profile, less: int) -> None:
+        self._profile, self._less = profile, less
+
+    def __missing__(self, text: str) -> bytes:
+        if not _ADDRESS.fullmatch(text):
+            raise ValueError(f"{text!r} is no address")
+        key = self[text] = array("i", [self._profile.id_of(f"{int(text, 16) - self._less:x}")]).tobytes()
+        return key
+
+
 class AddressSums:
     """Values by addresses, named when all of the file is read: it lists the libraries last."""
 
     def __init__(self, value_types: Sequence[ValueType], limits: Limits) -> None:
         self._sums = StackSums(value_types, limits)
         self._limits = limits
+        self._leaves, self._callers = (_AddressKeys(self.profile, less) for less in (0, 1))
         self.libraries = Libraries()
         self.names_by_address: dict[int, list[str]] = {}  # root first, where the file tells
 
@@ -101,18 +111,22 @@ class AddressSums:
     def profile(self) -> Profile:
         return self._sums.profile
 
-    def add(self, addresses: Sequence[int], values: Sequence[Number], line: int) -> None:
-        """Addresses leaf first."""
-        self._sums.add([f"{address:x}" for address in reversed(addresses)], values, line)
+    def key(self, text: str) -> bytes:
+        """Of a stack as the file has it, leaf first; ValueError if it holds something else than addresses."""
+        leaf, *callers = text.split()
+        return b"".join(map(self._callers.__getitem__, reversed(callers))) + self._leaves[leaf]
+
+    def add(self, key: bytes, values: Sequence[Number], line: int) -> None:
+        self._sums.add_key(key, values, line)
 
     def finish(self) -> Profile:
         found = self._sums.finish("the profile holds no stack")
         self.libraries.sort()
         named = StackSums(found.value_types, self._limits)
-        names = [self._names(int(text, 16)) for text in found.names]
-        names_by_text = dict(zip(found.names, names, strict=True))
-        for stack, values in found.rows():
-            named.add([name for text in stack for name in names_by_text[text]], values)
+        keys = [named.key(self._names(int(text, 16))) for text in found.names]
+        for ids, row in found.row_by_key.items():
+            key = b"".join([keys[number] for number in array("i", ids)])
+            named.add_key(key, [column[row] for column in found.columns])
         profile = named.finish()
         profile.skipped, profile.skipped_lines = found.skipped, found.skipped_lines
         return profile

@@ -111,7 +111,7 @@ class _Replay:
             self._costs = _Costs()
             self._costs.grow(self._traces)
         elif kind in _RAW:
-            raise MalformedProfile(f"line {number}: a raw recording: run `heaptrack --interpret` on it first")
+            raise MalformedProfile(f"line {number}: a raw recording: run heaptrack --interpret on it first")
         elif kind in self._take:
             self._take_numbers(number, line, self._take[kind], text)
 

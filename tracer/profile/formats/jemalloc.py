@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator
 
 from tracer.profile.errors import MalformedProfile
-from tracer.profile.formats.heap_text import ALLOCATED, INUSE, AddressSums, call_addresses, sampled_types, unsampled
+from tracer.profile.formats.heap_text import ALLOCATED, INUSE, AddressSums, sampled_types, unsampled
 from tracer.profile.formats.reading import Reading
 from tracer.profile.formats.text import head_text, read_by_line
 from tracer.profile.model import Number, Profile
@@ -27,7 +27,7 @@ NAME = "jemalloc"
 TITLE = "jemalloc heap profile"
 
 _HEADER = re.compile(r"heap(?:_v2)?(?:/(\S+))?\s*")
-_STACK = re.compile(r"@((?:\s+0x[0-9a-f]+)+)\s*")
+_STACK = "@ 0x"
 _COUNTS = re.compile(r"\s*t\*: (-?\d+): (-?\d+)(?: \[(-?\d+): (-?\d+)\])?.*")
 _THREAD = re.compile(r"\s*t\d+: .*")  # the same numbers again, by thread
 _SYMBOL = re.compile(r"(0x[0-9a-f]+) (.+)")
@@ -52,16 +52,16 @@ class _Text:
         self._has_accumulated = False
         self._names: dict[int, list[str]] = {}
         self._sums: AddressSums | None = None  # from the first stack on
-        self._open: tuple[int, list[int]] | None = None  # line, addresses leaf first
+        self._open: tuple[int, bytes] | None = None  # line, key of the stack
         self._is_maps = False
 
     def take(self, number: int, line: str) -> None:
         if self._is_maps:
             self._take_library(number, line)
-        elif counts := _COUNTS.fullmatch(line):
+        elif line.startswith(_STACK):
+            self._begin(number, line)
+        elif line.lstrip().startswith("t*:") and (counts := _COUNTS.fullmatch(line)):
             self._take_counts(number, counts)
-        elif stack := _STACK.fullmatch(line):
-            self._begin(number, stack[1])
         elif line.startswith("MAPPED_LIBRARIES:"):
             self._end()
             self._is_maps = True
@@ -78,10 +78,13 @@ class _Text:
             profile.capture = {"notes": [f"{about}: these are the sampled sizes, not estimates of all."]}
         return profile
 
-    def _begin(self, number: int, addresses: str) -> None:
+    def _begin(self, number: int, line: str) -> None:
         self._sums = self._sums or self._new_sums()
         self._end()
-        self._open = number, call_addresses(addresses)
+        try:
+            self._open = number, self._sums.key(line[1:])
+        except ValueError:
+            self._skip(number, line, "it is of no stack")
 
     def _end(self) -> None:
         if self._open is not None:
@@ -111,11 +114,11 @@ class _Text:
         if self._open is None:
             self._skip(number, counts[0], "it is of no stack")
             return
-        line, addresses = self._open
+        line, key = self._open
         values: list[Number] = [*unsampled(size, objects, self._rate or 0)]
         if self._has_accumulated:
             values += unsampled(all_size, all_objects, self._rate or 0)
-        self._sums.add(addresses, values, line)
+        self._sums.add(key, values, line)
         self._open = None
 
     def _take_library(self, number: int, line: str) -> None:

@@ -13,11 +13,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tracer.profile.errors import LimitExceeded
+from tracer.profile.formats.blocks import OUTSTANDING_AND_ALLOCATED, Blocks
 from tracer.profile.formats.reading import Reading
 from tracer.profile.formats.stack_sums import StackSums
 from tracer.profile.formats.text import head_text, read_by_line
-from tracer.profile.model import Profile, ValueType
+from tracer.profile.model import Profile
 
 NAME = "mtrace"
 TITLE = "glibc mtrace"
@@ -26,12 +26,6 @@ _EVENT = re.compile(
     r"(?:@ (?P<place>.*?) )?(?P<kind>[-+<>!]) (?P<block>0x[0-9a-f]+|\(nil\)|0)(?: (?P<size>0x[0-9a-f]+|0))?"
 )
 _PLACE = re.compile(r"(?P<file>.*?):?(?:\((?P<name>[^()+]*)(?:\+(?:0x)?[0-9a-f]+)?\))?\[(?P<address>0x[0-9a-f]+)\]")
-_VALUE_TYPES = (
-    ValueType("outstanding_bytes", "bytes", "level", "Bytes allocated while it logged and not freed by its end"),
-    ValueType("outstanding_objects", "objects", "level", "Objects allocated while it logged and not freed by its end"),
-    ValueType("allocated_bytes", "bytes", "flow", "Bytes allocated while it logged, freed since or not"),
-    ValueType("allocated_objects", "objects", "flow", "Objects allocated while it logged, freed since or not"),
-)
 
 
 def matches(head: bytes) -> bool:
@@ -46,11 +40,8 @@ class _Log:
     """The file knows the caller only, so a stack is one frame."""
 
     def __init__(self, reading: Reading) -> None:
-        self._limits = reading.limits
-        self._sums = StackSums(_VALUE_TYPES, reading.limits)
-        self._values_by_place: dict[str, list[int]] = {}
-        self._live: dict[str, tuple[str, int]] = {}  # place and bytes of a block
-        self._unknown = 0
+        self._sums = StackSums(OUTSTANDING_AND_ALLOCATED, reading.limits)
+        self._blocks = Blocks(reading.limits)
 
     def take(self, number: int, line: str) -> None:
         event = _EVENT.fullmatch(line.strip())
@@ -59,34 +50,18 @@ class _Log:
                 self._sums.profile.skip(number, line, "it is no event of mtrace")
             return
         kind, block = event["kind"], event["block"]
+        address = 0 if block == "(nil)" else int(block, 16)
         if kind in "-<":
-            self._free(block)
-        if kind in "+>" and block not in ("(nil)", "0"):
-            self._allocate(_name(event["place"] or ""), block, int(event["size"] or "0", 16), number)
+            self._blocks.free(address)
+        if kind in "+>" and address:
+            self._blocks.allocate((_name(event["place"] or ""),), address, int(event["size"] or "0", 16), number)
 
     def finish(self) -> Profile:
-        for place, values in self._values_by_place.items():
-            self._sums.add([place], values)
+        for stack, values in self._blocks.rows():
+            self._sums.add(stack, values)
         profile = self._sums.finish("the log holds no allocation")
-        if self._unknown:
-            profile.capture = {"unknown_frees": self._unknown}
+        profile.capture = self._blocks.capture()
         return profile
-
-    def _allocate(self, place: str, block: str, size: int, number: int) -> None:
-        values = self._values_by_place.setdefault(place, [0, 0, 0, 0])
-        values[:] = [values[0] + size, values[1] + 1, values[2] + size, values[3] + 1]
-        self._live[block] = place, size
-        if len(self._live) > (limit := self._limits.tree_nodes):
-            raise LimitExceeded("number of live blocks", limit=limit, value=len(self._live), line=number)
-
-    def _free(self, block: str) -> None:
-        known = self._live.pop(block, None)
-        if known is None:
-            self._unknown += block not in ("(nil)", "0")
-            return
-        place, size = known
-        values = self._values_by_place[place]
-        values[:2] = [values[0] - size, values[1] - 1]
 
 
 def _name(text: str) -> str:

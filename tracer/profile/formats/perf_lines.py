@@ -32,6 +32,7 @@ _OLD_HEADER = re.compile(_TASK + _EVENT + rb"()\s*+$")  # of perf before 3.x, wi
 _RECORD = re.compile(rb"\bPERF_RECORD_([A-Z0-9_]+)(?:\s+lost\s+(\d{1,18})\b)?")
 _ADDRESS = re.compile(rb"[0-9a-f]{1,16}")
 _OFFSET = re.compile(rb"\+0x[0-9a-f]{1,16}$")
+_PLAIN_FRAME = re.compile(rb"\s+[0-9a-f]{1,16} (.+)\+0x[0-9a-f]{1,16} \([^()]*\)")
 _SOURCE_LINE = re.compile(rb"  (?:\S.*)?(?::\d+|\[[0-9a-f]+\])$")  # what `-F +srcline` writes below each frame
 _UNKNOWN = b"[unknown]"
 _DELETED = b" (deleted)"
@@ -47,6 +48,11 @@ def header_of(line: bytes) -> Header | None:
     return Header(command, int(pid), int(tid or pid), amount, event, payload.rstrip(), timed is not None)
 
 
+def may_be_header(line: bytes) -> bool:
+    """False for nearly all frames, at a small part of the price of `header_of`."""
+    return b": " in line or b":\t" in line or line.rstrip().endswith(b":")
+
+
 def frame_of(line: bytes) -> Frame | None:
     """Of a line that begins with white space, or of the rest of a header."""
     address, _, rest = line.strip().replace(b"\t", b" ", 1).partition(b" ")
@@ -54,6 +60,12 @@ def frame_of(line: bytes) -> Frame | None:
         return None
     symbol, module = _parted(rest.strip())
     return Frame(address, b"" if symbol == _UNKNOWN else symbol, b"" if module == _UNKNOWN else module)
+
+
+def plain_symbol(line: bytes) -> bytes:
+    """Of most frames, what `frame_of` finds; of other lines something that is no symbol of any frame."""
+    found = _PLAIN_FRAME.fullmatch(line)
+    return found[1] if found is not None else b""
 
 
 def is_source_line(line: bytes) -> bool:

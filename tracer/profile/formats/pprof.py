@@ -5,13 +5,15 @@ https://github.com/google/pprof/blob/main/proto/profile.proto
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import repeat
 
 from tracer.profile.errors import LimitExceeded, MalformedProfile, ProfileError
 from tracer.profile.folded import MAX_COLUMNS
+from tracer.profile.formats.pprof_labels import LabelSets
+from tracer.profile.formats.pprof_samples import Samples
 from tracer.profile.formats.pprof_tables import Tables
 from tracer.profile.formats.reading import Reading
 from tracer.profile.formats.stack_sums import StackSums
@@ -21,7 +23,6 @@ from tracer.profile.formats.wire import (
     Truncated,
     field_at,
     fields,
-    numbers,
     signed,
     stream_fields,
     varint,
@@ -79,14 +80,18 @@ class _Message:
         self._limits, self._resolve = reading.limits, reading.resolve
         self._tables = Tables(reading.limits)
         self._types: list[tuple[int, int]] = []  # name and unit
-        self._locations, self._depths, self._values = array("Q"), array("q"), array("q")
+        self._samples = Samples(reading.limits)
         self._scalars: dict[int, int] = {}
+        self._wanted = reading.labels
+        self._labels = LabelSets(reading.limits) if reading.labels else None
 
     def take(self, number: int, value: int | bytes) -> None:
         if isinstance(value, int):
             self._scalars[number] = value
         elif number == _SAMPLE:
-            self._take_sample(value)
+            labels = self._samples.take(value)
+            if self._labels is not None:
+                self._labels.add(labels)
         elif number == _SAMPLE_TYPE:
             self._take_type(value)
         elif number == _STRING:
@@ -101,32 +106,15 @@ class _Message:
     def finish(self) -> Profile:
         if not self._types:
             raise MalformedProfile("the profile names no sample type")
-        if len(self._values) != len(self._depths) * len(self._types):
-            raise MalformedProfile(
-                f"the samples, {len(self._depths):,}, have {len(self._values):,} values, "
-                f"expected {len(self._types)} each"
-            )
+        self._samples.unpack()
+        if wrong := self._samples.widths - {len(self._types)}:
+            raise MalformedProfile(f"a sample has {min(wrong)} values, there are {len(self._types)} sample types")
         order = self._order()
         sums = StackSums([self._value_type(*self._types[place]) for place in order], self._limits)
         self._add_samples(sums, order)
-        profile = sums.finish("the profile holds no sample")
+        profile = sums.finish(self._empty())
         profile.capture = self._capture()
         return profile
-
-    def _take_sample(self, message: bytes) -> None:
-        locations: list[int] = []
-        for number, _, value in fields(message):
-            if number == 1:
-                locations += numbers(value)
-            elif number == 2:
-                self._values.extend(signed(found) for found in numbers(value))
-        if len(locations) > self._limits.stack_frames:
-            raise LimitExceeded("number of frames in a stack", limit=self._limits.stack_frames, value=len(locations))
-        self._locations.extend(locations)
-        self._depths.append(len(locations))
-        if len(self._locations) > self._limits.frames:
-            what = "number of frames in all stacks"
-            raise LimitExceeded(what, limit=self._limits.frames, value=len(self._locations))
 
     def _take_type(self, message: bytes) -> None:
         found = {number: value for number, _, value in fields(message) if isinstance(value, int)}
@@ -153,20 +141,37 @@ class _Message:
         return replace(known, unit=unit, kind="level" if name.startswith(_LEVELS) else known.kind)
 
     def _add_samples(self, sums: StackSums, order: list[int]) -> None:
-        names_of: dict[int, list[str]] = {}
-        place = 0
-        for number, depth in enumerate(self._depths):
-            stack: list[str] = []
-            for location in reversed(self._locations[place : place + depth]):
-                if location not in names_of:
-                    names_of[location] = self._tables.names(location)
-                stack += names_of[location]
-            place += depth
-            row = number * len(order)
-            sums.add(stack or ["[stack not recorded]"], [self._values[row + column] for column in order])
+        not_recorded = sums.key(["[stack not recorded]"])
+        rows = self._samples.rows(lambda location: sums.key(self._tables.names(location)), len(order))
+        for (key, values), is_wanted in zip(rows, self._picks(), strict=False):
+            if is_wanted:
+                sums.add_key(key or not_recorded, [values[column] for column in order])
+
+    def _picks(self) -> Iterable[bool]:
+        """Whether each sample has the labels that were asked for."""
+        if self._labels is None:
+            return repeat(True)
+        return self._labels.matching(self._tables, self._wanted)
+
+    def _empty(self) -> str:
+        return f"no sample has {self._asked()}" if self._wanted else "the profile holds no sample"
+
+    def _asked(self) -> str:
+        return " and ".join(f"{key}={' or '.join(values)}" for key, values in self._wanted.items())
+
+    def _notes(self) -> list[str]:
+        notes = [f"Only samples with {self._asked()}."] if self._wanted else []
+        depths = self._samples.depths
+        deepest = max(depths, default=0)
+        if deepest in _CUT_DEPTHS:
+            cut = f"Samples of {deepest} frames, the most that there are: {depths[deepest]:,}."
+            notes.append(f"{cut} Go cuts stacks there, so the roots of these may be missing.")
+        return notes
 
     def _capture(self) -> dict[str, object]:
         capture: dict[str, object] = {}
+        if notes := self._notes():
+            capture["notes"] = notes
         taken_s = signed(self._scalars.get(_TIME, 0)) / 1e9
         if 0 < taken_s < _LAST_SECOND:
             capture["started_at"] = datetime.fromtimestamp(taken_s, UTC).isoformat(timespec="milliseconds")
@@ -175,5 +180,6 @@ class _Message:
         return capture
 
 
+_CUT_DEPTHS = (64, 128)  # of Go's profiles until 1.22 and since
 _LAST_SECOND = 253_402_300_799  # of the year 9999
 _LONGEST_S = 366 * 24 * 3600  # some writers put a moment there

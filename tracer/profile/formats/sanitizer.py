@@ -15,8 +15,9 @@ import re
 from collections.abc import Iterator
 
 from tracer.profile.formats.loss_reports import LossReports
-from tracer.profile.formats.reading import Reading
-from tracer.profile.formats.text import head_text, read_by_line
+from tracer.profile.formats.moments import moments_by_line, shown_by_default
+from tracer.profile.formats.reading import Moment, Reading
+from tracer.profile.formats.text import Meanings, head_text
 from tracer.profile.model import Profile, ValueType
 
 NAME = "sanitizer"
@@ -24,15 +25,15 @@ TITLE = "LeakSanitizer report"
 
 _LEAK = re.compile(r"(Direct|Indirect) leak of (\d+) byte\(s\) in (\d+) object\(s\) allocated from:\s*")
 _REPORT = re.compile(r"==(\d+)==ERROR: LeakSanitizer")
-_FRAME = re.compile(r"\s+#\d+ 0x[0-9a-f]+\s+(.*?)\s*")
+_FRAME = re.compile(r"(?:\s+#\d+)? 0x[0-9a-f]+\s+(.*?)\s*")
 _MODULE = re.compile(r"(?:in )?(.*?) ?\(([^()]*?)\+(0x[0-9a-f]+)\)(?: \(BuildId: [0-9a-f]+\))?")
 _SOURCE = re.compile(r"in (.*?) \S+?(?::\d+){1,2}")
 _CHATTER = re.compile(
     r"=+|==\d+==.*|SUMMARY: .*|-+|Objects leaked above:|0x[0-9a-f]+ \(\d+ bytes\)|Suppressions used:.*"
 )
 _VALUE_TYPES = (
-    ValueType("leaked_bytes", "bytes", "level", "Bytes that nothing pointed to any more when the program ended"),
-    ValueType("leaked_objects", "objects", "level", "Objects that nothing pointed to any more when the program ended"),
+    ValueType("leaked_bytes", "bytes", "level", "Bytes that nothing pointed to any more at the leak check"),
+    ValueType("leaked_objects", "objects", "level", "Objects that nothing pointed to any more at the leak check"),
     ValueType("direct_bytes", "bytes", "level", "Those of the leaked bytes that no other leaked object points to"),
     ValueType("indirect_bytes", "bytes", "level", "Those of the leaked bytes that only leaked objects point to"),
 )
@@ -44,7 +45,25 @@ def matches(head: bytes) -> bool:
 
 
 def read(steps: Iterator[bytes], reading: Reading) -> Profile:
-    return read_by_line(_Text(reading), steps, reading.limits)
+    """The last report of each process."""
+    return shown_by_default(read_moments(steps, reading))
+
+
+def read_moments(steps: Iterator[bytes], reading: Reading) -> Iterator[Moment]:
+    return moments_by_line(_Text(reading), steps, reading.limits)
+
+
+def _meaning(line: str) -> tuple[str, str]:
+    """What a line is, and the process of a report, the numbers of a leak, or the name of a frame."""
+    if frame := _FRAME.fullmatch(line):
+        return "frame", _name(frame[1])
+    if report := _REPORT.match(line):
+        return "report", report[1]
+    if leak := _LEAK.fullmatch(line):
+        return "leak", " ".join(leak.groups())
+    if not line.strip():
+        return "blank", ""
+    return ("chatter" if _CHATTER.fullmatch(line.strip()) else "odd"), ""
 
 
 class _Text:
@@ -53,22 +72,29 @@ class _Text:
     def __init__(self, reading: Reading) -> None:
         self._reports = LossReports(_VALUE_TYPES, reading.limits)
         self._process = ""
+        self._meanings = Meanings(_meaning)
 
-    def take(self, number: int, line: str) -> None:
-        if report := _REPORT.match(line):
-            self._process = report[1]
-            self._reports.begin(self._process)
-        elif leak := _LEAK.fullmatch(line):
-            size, objects, is_direct = int(leak[2]), int(leak[3]), leak[1] == "Direct"
-            self._reports.open(self._process, number, (size, objects, size * is_direct, size * (not is_direct)))
-        elif self._reports.is_open and (frame := _FRAME.fullmatch(line)):
-            self._reports.add_frame(_name(frame[1]))
-        elif not line.strip():
+    def take(self, number: int, line: str) -> Moment | None:
+        # Without its number, a frame is the same line in all stacks.
+        kind, text = self._meanings[line[line.find(" 0x") :] if line.startswith("    #") else line]
+        if kind == "report":
+            self._process = text
+            return self._reports.begin(text)
+        if kind == "frame" and self._reports.is_open:
+            self._reports.add_frame(text)
+        elif kind == "leak":
+            self._open(number, *text.split())
+        elif kind == "blank":
             self._reports.close()
-        elif not _CHATTER.fullmatch(line.strip()):
+        elif kind != "chatter":
             self._reports.skipped.skip(number, line, "it is of no leak")
+        return None
 
-    def finish(self) -> Profile:
+    def _open(self, number: int, kind: str, size_text: str, objects: str) -> None:
+        size, is_direct = int(size_text), kind == "Direct"
+        self._reports.open(self._process, number, (size, int(objects), size * is_direct, size * (not is_direct)))
+
+    def finish(self) -> Moment:
         return self._reports.finish("the report holds no leak")
 
 

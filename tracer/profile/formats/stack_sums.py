@@ -14,6 +14,20 @@ from tracer.profile.model import MAX_VALUE, Limits, Number, Profile, ValueType
 _ID_BYTES = array("i").itemsize
 
 
+class _FrameKeys(dict[str, bytes]):
+    """The bytes of a frame's id by its name: a known one costs one look-up in C."""
+
+    def __init__(self, profile: Profile, limit: int) -> None:
+        self._profile, self._limit = profile, limit
+
+    def __missing__(self, name: str) -> bytes:
+        size = len(name.encode("utf-8", "surrogatepass"))
+        if size > self._limit:
+            raise LimitExceeded("length of a frame's name in bytes", limit=self._limit, value=size)
+        key = self[name] = array("i", [self._profile.id_of(name.replace("\0", "\ufffd"))]).tobytes()
+        return key
+
+
 class StackSums:
     """One stack after the other, root first; the same one again adds up."""
 
@@ -23,7 +37,7 @@ class StackSums:
         self._amounts: list[Number] = [0] * len(value_types)  # of |value|: no sum of some of them can be larger
         self._signed = [known.is_signed for known in value_types]
         self._frames = 0
-        self._key_by_name: dict[str, bytes] = {}
+        self._keys = _FrameKeys(self.profile, limits.name_bytes)
 
     @property
     def is_empty(self) -> bool:
@@ -31,14 +45,24 @@ class StackSums:
 
     def add(self, stack: Sequence[str], values: Sequence[Number], line: int | None = None) -> None:
         """A stack needs a frame; `line` is what an error names."""
-        if len(stack) > self._limits.stack_frames:
+        self.add_key(self.key(stack, line), values, line)
+
+    def key(self, stack: Sequence[str], line: int | None = None) -> bytes:
+        """The ids of these frames."""
+        try:
+            return b"".join(map(self._keys.__getitem__, stack))
+        except LimitExceeded as error:
+            raise LimitExceeded(error.what, limit=error.limit, value=error.value, line=line) from None
+
+    def add_key(self, key: bytes, values: Sequence[Number], line: int | None = None) -> None:
+        frames = len(key) // _ID_BYTES
+        if frames > self._limits.stack_frames:
             what = "number of frames in a stack"
-            raise LimitExceeded(what, limit=self._limits.stack_frames, value=len(stack), line=line)
+            raise LimitExceeded(what, limit=self._limits.stack_frames, value=frames, line=line)
         for place, value in enumerate(values):
             self._watch(place, value, line)
-        key = b"".join([self._key_by_name.get(name) or self._key_of(name, line) for name in stack])
         if self.profile.add_key(key, values):
-            self._watch_frames(len(stack), line)
+            self._watch_frames(frames, line)
 
     def add_column(self, value_type: ValueType) -> int:
         """Position of a further value type, 0 for all stacks until now."""
@@ -67,16 +91,6 @@ class StackSums:
             replace(known, is_signed=signed) for known, signed in zip(profile.value_types, self._signed, strict=True)
         )
         return profile
-
-    def _key_of(self, name: str, line: int | None) -> bytes:
-        size = len(name.encode("utf-8", "surrogatepass"))
-        if size > self._limits.name_bytes:
-            raise LimitExceeded(
-                "length of a frame's name in bytes", limit=self._limits.name_bytes, value=size, line=line
-            )
-        number = self.profile.id_of(name.replace("\0", "\ufffd"))
-        key = self._key_by_name[name] = array("i", [number]).tobytes()
-        return key
 
     def _watch(self, place: int, value: Number, line: int | None) -> None:
         self._amounts[place] += abs(value)

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from tracer.profile.formats.reading import Reading
 from tracer.profile.formats.stack_sums import StackSums
-from tracer.profile.formats.text import head_text, read_by_line
+from tracer.profile.formats.text import Meanings, head_text, read_by_line
 from tracer.profile.model import Profile, ValueType
 
 NAME = "stackcount"
@@ -45,8 +45,24 @@ def read(steps: Iterator[bytes], reading: Reading) -> Profile:
     return read_by_line(_Text(reading), steps, reading.limits)
 
 
+def _meaning(line: str) -> tuple[str, str]:
+    """What a line is, and its text."""
+    if count := _COUNT.fullmatch(line):
+        return "count", count[1]
+    if process := _PROCESS.fullmatch(line):
+        return "process", process[1]
+    if _DELIMITER.fullmatch(line):
+        return "frame", "--"
+    if frame := _FRAME.fullmatch(line):
+        return "frame", _OFFSET.sub("", frame[1])
+    if _BANNER.fullmatch(line):
+        return "banner", ""
+    return ("chatter" if not line.strip() or _CHATTER.fullmatch(line.strip()) else "odd"), ""
+
+
 class _Text:
     def __init__(self, reading: Reading) -> None:
+        self._meanings = Meanings(_meaning)
         self._limits = reading.limits
         self._sums = StackSums(_VALUE_TYPES, self._limits)
         self._has_begun = False
@@ -54,17 +70,16 @@ class _Text:
         self._process: list[str] = []
 
     def take(self, number: int, line: str) -> None:
-        if count := _COUNT.fullmatch(line):
-            self._end(number, int(count[1]))
-        elif process := _PROCESS.fullmatch(line):
-            self._process = [process[1]]
-        elif _DELIMITER.fullmatch(line):
-            self._frames.append("--")
-        elif frame := _FRAME.fullmatch(line):
-            self._frames.append(_OFFSET.sub("", frame[1]))
-        elif _BANNER.fullmatch(line):
+        kind, text = self._meanings[line]
+        if kind == "frame":
+            self._frames.append(text)
+        elif kind == "count":
+            self._end(number, int(text))
+        elif kind == "process":
+            self._process = [text]
+        elif kind == "banner":
             self._begin()
-        elif line.strip() and not _CHATTER.fullmatch(line.strip()):
+        elif kind == "odd":
             self._sums.profile.skip(number, line, "it is neither a frame nor a count")
 
     def finish(self) -> Profile:

@@ -1,14 +1,16 @@
-"""Bytes of a text file to its lines in UTF-8, none of them longer than the limit."""
+"""Bytes of a text file to its lines in UTF-8, none of them longer than the limit, and to what they mean."""
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterator
+from typing import Protocol, TypeVar
 
 from tracer.profile.errors import LimitExceeded
 from tracer.profile.model import Limits, Profile
 
+_KNOWN_BYTES = 64 << 20  # of lines whose meaning is kept; then they are forgotten
+_ENTRY_BYTES = 300  # of one of them, about, with its meaning
 _ODD_SHARE = 0.3  # random bytes have 0.6 of these, a text with a damaged line has far fewer
 
 
@@ -24,26 +26,39 @@ _ODD = [chr(code) for code in range(32) if chr(code) not in "\t\n\r\f\x1b"] + ["
 
 def read_lines(steps: Iterator[bytes], limits: Limits) -> Iterator[bytes]:
     """Lines without their newline; a byte order mark is dropped, UTF-16 becomes UTF-8."""
-    number, pending, size = 1, list[bytes](), 0
-    for step in as_utf8(steps):
-        first, *others = step.split(b"\n")
-        pending.append(first)
-        size += len(first)
-        _check(number, size, limits)
-        for line in others:
-            yield b"".join(pending)
-            pending, size, number = [line], len(line), number + 1
-            _check(number, size, limits)
-    if size:
-        yield b"".join(pending)
+    for block in _blocks(steps, limits):
+        yield from block.split(b"\n")
 
 
 def numbered_lines(steps: Iterator[bytes], limits: Limits) -> Iterator[tuple[int, str]]:
     """Lines with their 1-based numbers, without line end; bytes that are not UTF-8 become U+FFFD."""
-    for number, line in enumerate(read_lines(steps, limits), start=1):
-        if number > limits.lines:
-            raise LimitExceeded("number of lines", limit=limits.lines, value=limits.lines, line=number, at_least=True)
-        yield number, line.decode("utf-8", "replace").rstrip("\r")
+    number = 1
+    for block in _blocks(steps, limits):
+        lines = block.decode("utf-8", "replace").split("\n")
+        if b"\r" in block:
+            lines = [line.rstrip("\r") for line in lines]
+        yield from enumerate(lines[: limits.lines + 1 - number], number)
+        number += len(lines)
+        if number - 1 > (limit := limits.lines):
+            raise LimitExceeded("number of lines", limit=limit, value=limit, line=limit + 1, at_least=True)
+
+
+Meaning = TypeVar("Meaning")
+
+
+class Meanings(dict[str, Meaning]):
+    """What a line means, by its text: in a large file nearly each line was there before, and costs one look-up."""
+
+    def __init__(self, meaning_of: Callable[[str], Meaning]) -> None:
+        self._meaning_of, self._left = meaning_of, _KNOWN_BYTES
+
+    def __missing__(self, line: str) -> Meaning:
+        self._left -= len(line) + _ENTRY_BYTES
+        if self._left < 0:
+            self.clear()
+            self._left = _KNOWN_BYTES
+        meaning = self[line] = self._meaning_of(line)
+        return meaning
 
 
 class LineReader(Protocol):
@@ -66,10 +81,29 @@ def head_text(head: bytes) -> str:
     return text.replace("\r\n", "\n")
 
 
-def _check(number: int, size: int, limits: Limits) -> None:
-    if size > limits.line_bytes:
-        limit = limits.line_bytes
-        raise LimitExceeded("length of a line in bytes", limit=limit, value=limit, line=number, at_least=True)
+def _blocks(steps: Iterator[bytes], limits: Limits) -> Iterator[bytes]:
+    """Some whole lines each, without the last newline."""
+    number, pending, size = 1, list[bytes](), 0
+    for step in as_utf8(steps):
+        lines, newline, rest = step.rpartition(b"\n")
+        pending.append(lines if newline else rest)
+        size += len(pending[-1])
+        if size > limits.line_bytes:  # unless all of it together is too long, no line can be
+            _check(number, b"".join(pending), limits.line_bytes)
+        if newline:
+            block = b"".join(pending)
+            yield block
+            number, pending, size = number + block.count(b"\n") + 1, [rest], len(rest)
+            _check(number, rest, limits.line_bytes)
+    if size:
+        yield b"".join(pending)
+
+
+def _check(number: int, lines: bytes, limit: int) -> None:
+    for place, line in enumerate(lines.split(b"\n")):
+        if len(line) > limit:
+            what = "length of a line in bytes"
+            raise LimitExceeded(what, limit=limit, value=limit, line=number + place, at_least=True)
 
 
 def as_utf8(steps: Iterator[bytes]) -> Iterator[bytes]:

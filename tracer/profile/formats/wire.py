@@ -23,6 +23,8 @@ class Truncated(Exception):
 
 def varint(data: bytes, place: int) -> tuple[int, int]:
     """The number at a place, and the place after it."""
+    if place < len(data) and data[place] < 128:  # as most are
+        return data[place], place + 1
     value = shift = 0
     for count in range(_MAX_VARINT_BYTES):
         if place + count >= len(data):
@@ -86,17 +88,10 @@ def stream_fields(steps: Iterator[bytes], max_bytes: int) -> Iterator[Field]:
         raise MalformedProfile(f"the file ends inside of the field that begins at byte {taken + place:,}")
 
 
-def numbers(value: int | bytes) -> list[int]:
-    """Of a repeated number: one a field, or all packed into one."""
-    if isinstance(value, int):
-        return [value]
-    if value.isascii():  # each has one byte
-        return list(value)
-    found, place = [], 0
-    try:
-        while place < len(value):
-            number, place = varint(value, place)
-            found.append(number)
-    except Truncated:
-        raise MalformedProfile("packed numbers end inside of one") from None
-    return found
+def packed(value: int) -> bytes:
+    """A number as it stands among packed ones."""
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*out, value])
