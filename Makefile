@@ -109,9 +109,16 @@ screenshots: test-setup ## make the pictures of the documents again, with the te
 AS_ROOT := $(if $(SUDO),sudo env "PATH=$(PATH):/usr/sbin:/sbin" "CI=$(CI)" PYTHONDONTWRITEBYTECODE=1,)
 GIVE_BACK := $(if $(SUDO),sudo chown -R "$$(id -u):$$(id -g)" tests .pytest_cache .hypothesis 2>/dev/null || true;,)
 
+# inferno's program `flamegraph` and Debian's jeprof are peers of the benchmarks, nothing of ours.
+$(VENV)/bench.stamp: requirements/bench.txt $(VENV)/dev.stamp
+	$(PY) -m pip install -q --disable-pip-version-check --require-hashes -r requirements/bench.txt
+	@touch $@
+
 .PHONY: bench
-bench: test-setup ## benchmarks: ratios against a peer in the same run; never fails
-	@for file in tests/benchmarks/bench_*.py; do echo "== $$file"; $(PY) "$$file" || echo "   did not finish"; done
+bench: test-setup $(VENV)/bench.stamp ## benchmarks: ratios against a peer in the same run; never fails
+	@missing=""; command -v jeprof >/dev/null || missing+=" libjemalloc-dev"; command -v addr2line >/dev/null || missing+=" binutils"; $(install_missing)
+	@export PYTHONPATH="$(CURDIR)" PATH="$(CURDIR)/$(VENV)/bin:$$PATH"; \
+	for file in tests/benchmarks/bench_*.py; do echo "== $$file"; $(PY) "$$file" || echo "   did not finish"; done
 	@for file in tests/benchmarks/bench_*.mjs; do [ ! -e "$$file" ] || { echo "== $$file"; node "$$file" || echo "   did not finish"; }; done
 
 .PHONY: vendor
@@ -120,7 +127,7 @@ vendor: ## fetch and build the vendored front-end files again (needs npm and the
 
 .PHONY: lock
 lock: ## write requirements/*.txt again from requirements/*.in (needs uv)
-	cd requirements && for set in agent site dev; do uv pip compile -q --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate $$set.in -o $$set.txt; done
+	cd requirements && for set in agent site dev bench; do uv pip compile -q --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate $$set.in -o $$set.txt; done
 
 .PHONY: clean
 clean: ## remove the virtual environment and built test programs; runs in var/ stay

@@ -42,11 +42,11 @@ def heaptrack() -> Iterator[str]:
         yield f"c {traces:x}\n"
 
 
-def massif() -> Iterator[str]:
-    """Snapshots, each with its tree: a root of some chains of callers."""
+def massif(size: int) -> Iterator[str]:
+    """Snapshots, each with its tree of 0.5 MB: a root of some chains of callers."""
     made = random.Random(6)
     yield "desc: (none)\ncmd: ./server\ntime_unit: i\n"
-    for snapshot in range(1_000_000):
+    for snapshot in range(max(1, size // 500_000)):
         yield f"{_RULE}snapshot={snapshot}\n{_RULE}time={snapshot}\nmem_heap_B=9\n"
         yield "mem_heap_extra_B=8\nmem_stacks_B=0\nheap_tree=detailed\n"
         chains = [made.choices(range(FUNCTIONS), k=30) for _ in range(200)]

@@ -96,7 +96,7 @@ class Profile:
         if "\0" in name:
             raise ValueError(f"frame name {name[:80]!r} holds a NUL")
         # File names on Linux are bytes: what is not UTF-8 arrives as lone surrogates, which no text file can hold.
-        text = name.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+        text = name if name.isascii() else name.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
         number = self._id_by_name.get(text)
         if number is None:
             number = len(self.names)

@@ -21,7 +21,6 @@ ALLOCATED = (
     ValueType("alloc_objects", "objects", "flow", "Objects allocated since the program began, freed since or not"),
 )
 _MAP_LINE = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (\S{4}) ([0-9a-f]+) [0-9a-f]+:[0-9a-f]+ \d+ *(.*)")
-_ADDRESS = re.compile(r"0x[0-9a-f]{1,16}")
 _MAX_LIBRARIES = 100_000
 
 
@@ -85,15 +84,16 @@ class Libraries:
 
 
 class _AddressKeys(dict[str, bytes]):
-    """The bytes of an address's id by its text; of callers, the address is inside of the call and not behind it."""
+    """The bytes of an address's number by its text; of callers, the address is inside of the call and not behind it."""
 
-    def __init__(self, profile: Profile, less: int) -> None:
-        self._profile, self._less = profile, less
+    def __init__(self, addresses: list[int], less: int) -> None:
+        self._addresses, self._less = addresses, less
 
     def __missing__(self, text: str) -> bytes:
-        if not _ADDRESS.fullmatch(text):
+        if not text.startswith("0x"):
             raise ValueError(f"{text!r} is no address")
-        key = self[text] = array("i", [self._profile.id_of(f"{int(text, 16) - self._less:x}")]).tobytes()
+        self._addresses.append(int(text, 16) - self._less)
+        key = self[text] = array("i", [len(self._addresses) - 1]).tobytes()
         return key
 
 
@@ -103,7 +103,8 @@ class AddressSums:
     def __init__(self, value_types: Sequence[ValueType], limits: Limits) -> None:
         self._sums = StackSums(value_types, limits)
         self._limits = limits
-        self._leaves, self._callers = (_AddressKeys(self.profile, less) for less in (0, 1))
+        self._addresses: list[int] = []  # by the numbers that stand for frames until all of the file is read
+        self._leaves, self._callers = (_AddressKeys(self._addresses, less) for less in (0, 1))
         self.libraries = Libraries()
         self.names_by_address: dict[int, list[str]] = {}  # root first, where the file tells
 
@@ -123,7 +124,7 @@ class AddressSums:
         found = self._sums.finish("the profile holds no stack")
         self.libraries.sort()
         named = StackSums(found.value_types, self._limits)
-        keys = [named.key(self._names(int(text, 16))) for text in found.names]
+        keys = [named.key(self._names(address)) for address in self._addresses]
         for ids, row in found.row_by_key.items():
             key = b"".join([keys[number] for number in array("i", ids)])
             named.add_key(key, [column[row] for column in found.columns])

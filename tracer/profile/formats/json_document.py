@@ -20,8 +20,10 @@ def document(steps: Iterator[bytes]) -> dict[str, Any]:
         size += len(step)
         if size > MAX_BYTES:
             raise LimitExceeded("size of a JSON document in bytes", limit=MAX_BYTES, value=MAX_BYTES, at_least=True)
+    text = b"".join(parts)
+    parts.clear()  # or the text would be there three times, with its form as characters
     try:
-        found = json.loads(b"".join(parts))
+        found = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise MalformedProfile(f"the file is no whole JSON document: {error}") from None
     if not isinstance(found, dict):

@@ -21,7 +21,7 @@ class _FrameKeys(dict[str, bytes]):
         self._profile, self._limit = profile, limit
 
     def __missing__(self, name: str) -> bytes:
-        size = len(name.encode("utf-8", "surrogatepass"))
+        size = len(name) if name.isascii() else len(name.encode("utf-8", "surrogatepass"))
         if size > self._limit:
             raise LimitExceeded("length of a frame's name in bytes", limit=self._limit, value=size)
         key = self[name] = array("i", [self._profile.id_of(name.replace("\0", "\ufffd"))]).tobytes()
