@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from tracer.symbols.headers import ElfError as ElfError
 from tracer.symbols.headers import Headers, content
+from tracer.symbols.segments import Segment as Segment
+from tracer.symbols.segments import is_without_code, segments_of
 from tracer.symbols.spans import FunctionSpans
 
 _SYMBOL = struct.Struct("=IBxHQQ")  # Elf64_Sym: name, information, section, value, size
@@ -22,15 +24,6 @@ _RELOCATION = struct.Struct("=QQq")  # Elf64_Rela: place, information, addend
 _GLOBAL_DATA, _JUMP_SLOT = 6, 7  # R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT
 _PT_LOAD, _PT_GNU_EH_FRAME = 1, 0x6474E550
 _UNPACKING_BYTES, _UNPACKED_BYTES = 128 << 20, 64 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A loaded part of the file: file offsets and the addresses they get, before the loader moves them."""
-
-    offset: int
-    address: int
-    file_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +83,8 @@ class ElfFile:
             self._sections = self._headers.sections()
         except OSError as error:
             raise ElfError(str(error)) from error
-        self.segments = [
-            Segment(part.offset, part.address, part.file_bytes) for part in self._programs if part.kind == _PT_LOAD
-        ]
+        self._loaded = [part for part in self._programs if part.kind == _PT_LOAD]
+        self.segments = segments_of(self._loaded)
 
     def __enter__(self) -> ElfFile:
         return self
@@ -135,6 +127,10 @@ class ElfFile:
     def has_lines(self) -> bool:
         """Whether it tells of inlined functions and lines (DWARF)."""
         return any(name in self._sections for name in (".debug_info", ".zdebug_info"))
+
+    def has_code(self) -> bool:
+        """Or it is a debug file, whose code is in another."""
+        return not is_without_code(self._loaded)
 
     def has_section(self, *names: str) -> bool:
         """Whether it has any of them."""

@@ -11,7 +11,7 @@ import struct
 from dataclasses import dataclass
 
 _FILE = struct.Struct("=4sBB10x8x8xQQ6xHHHHH")
-_PROGRAM = struct.Struct("=IIQQ8xQ16x")  # type, flags, offset, address, bytes in the file
+_PROGRAM = struct.Struct("=IIQQ8xQQQ")  # type, flags, offset, address, bytes in the file and in memory, alignment
 _SECTION = struct.Struct("=II8xQQQI20x")  # name, type, address, offset, size, link
 _64_BIT, _LITTLE_ENDIAN = 2, 1
 _NO_CONTENT = (0, 8)  # SHT_NULL, SHT_NOBITS: the content is in another file
@@ -29,6 +29,8 @@ class ProgramHeader:
     offset: int
     address: int
     file_bytes: int
+    memory_bytes: int
+    alignment: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,8 +41,11 @@ class Symbolizer:
     `meanwhile` is called while it waits for names: the recording has to go on.
     """
 
-    def __init__(self, store: NameStore | None = None, *, meanwhile: Meanwhile = lambda: None) -> None:
-        self.meanwhile = meanwhile
+    def __init__(
+        self, store: NameStore | None = None, *, meanwhile: Meanwhile = lambda: None,
+        session_s: float = _SESSION_S, making_s: float = _MAKING_S,
+    ) -> None:  # fmt: skip
+        self.meanwhile, self.session_s, self.making_s = meanwhile, session_s, making_s
         self.store = store if store is not None else default_store()
         self.troubles: dict[str, str] = {}
         self.unread_lines: set[str] = set()  # keys of binaries whose debug information took too long
@@ -105,7 +108,7 @@ class Session:
         self._resources = ExitStack()
         self._plans = {binary.fd: _Plan(binary, symbolizer.store, self._resources) for binary in binaries}
         self._namer = Namer(reads_lines=any(plan.needs_lines for plan in self._plans.values()))
-        self._deadline = time.monotonic() + _SESSION_S
+        self._deadline = time.monotonic() + symbolizer.session_s
 
     def __enter__(self) -> Session:
         return self
@@ -171,11 +174,11 @@ class Session:
 
     def _made_once(self, plan: _Plan, offsets: Sequence[int], *, with_lines: bool) -> list[Any]:
         request = {"do": "make", "offsets": list(offsets), "lines": with_lines, "is_searched": plan.debug is not None}
-        answer, made = self._ask(request, self._files(plan), needs_lines=True, within_s=_MAKING_S)
+        answer, made = self._ask(request, self._files(plan), needs_lines=True, within_s=self._symbolizer.making_s)
         if "missing" in answer:
             request["is_searched"] = True
             plan.find(DebugLink(*answer["missing"]))
-            answer, made = self._ask(request, self._files(plan), needs_lines=True, within_s=_MAKING_S)
+            answer, made = self._ask(request, self._files(plan), needs_lines=True, within_s=self._symbolizer.making_s)
         for fd in made:
             with open(fd, "rb") as entry:  # noqa: PTH123 - a descriptor
                 if with_lines and plan.key:
@@ -187,7 +190,7 @@ class Session:
 
     def _ask(
         self, request: dict[str, Any], files: Sequence[int] = (), *, needs_lines: bool = False,
-        within_s: float = _SESSION_S,
+        within_s: float | None = None,
     ) -> tuple[Any, list[int]]:  # fmt: skip
         left_s = self._deadline - time.monotonic()
         if left_s <= 0:
@@ -195,7 +198,9 @@ class Session:
         if not self._namer.is_alive or needs_lines > self._namer.reads_lines:
             self._namer.close()
             self._namer = Namer(reads_lines=needs_lines or self._namer.reads_lines)
-        return self._namer.ask(request, files, within_s=min(within_s, left_s), meanwhile=self._symbolizer.meanwhile)
+        return self._namer.ask(
+            request, files, within_s=min(within_s or left_s, left_s), meanwhile=self._symbolizer.meanwhile
+        )
 
 
 def _text(answered: object) -> str:

@@ -7,6 +7,7 @@ It gets open files over the socket that is its standard input, and answers with 
                                                          {"locations": […]}  + entry
     {"do": "jit", "addresses": [4919]}  + map            {"names": {"4919": "loadIndex"}}
     {"do": "demangle", "names": ["_Z4loadv"]}            {"names": ["load()"]}
+    {"do": "inspect"}  + binary or debug file            {"build_id": "93ac…", "kind": "binary", "has_lines": true}
 
 `missing` is name and checksum of a debug file that the binary asks for: `make` answers it alone unless one was given,
 or is_searched says that there is none. An answer {"error": "…"} says why not.
@@ -27,6 +28,7 @@ from tracer.symbols.confinement import confine
 from tracer.symbols.demangle import demangled
 from tracer.symbols.demangle import load as load_demanglers
 from tracer.symbols.entry import Entry, unpacked_entry
+from tracer.symbols.inspection import inspected
 from tracer.symbols.jit import names_in_map
 from tracer.symbols.lines import Location
 from tracer.symbols.lines import load as load_lines
@@ -102,11 +104,16 @@ def _demangled_names(request: dict[str, Any], files: list[int]) -> Answer:
     return {"names": [demangled(name) for name in request["names"]]}, []
 
 
+def _inspected(request: dict[str, Any], files: list[int]) -> Answer:
+    return inspected(files[0]), []
+
+
 _ANSWERS: dict[str, Callable[[dict[str, Any], list[int]], Answer]] = {
     "load": _load_entry,
     "make": _make_entry,
     "jit": _jit_names,
     "demangle": _demangled_names,
+    "inspect": _inspected,
 }
 
 

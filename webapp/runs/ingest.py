@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
-import xxhash
 from django.conf import settings
-from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import DatabaseError, connection, transaction
 from django.db.models import F
@@ -22,17 +19,15 @@ from tracer.profile import tree
 from tracer.profile.errors import LimitExceeded, ProfileError
 from tracer.profile.formats import read_profile
 from tracer.profile.model import Profile
-from tracer.profile.tree import payload
 from webapp.celery import app
-from webapp.runs import facts, functions, notify, states
-from webapp.runs.models import Payload, Run, Snapshot
+from webapp.runs import due, facts, notify, revisions, states, unnamed
+from webapp.runs.models import Run, Snapshot
 
 log = logging.getLogger(__name__)
 
-REVISION = 1  # of the tree made of what arrived; new symbols will make others
+FIRST_REVISION = 1  # of the tree made of what arrived; new symbols make others
 MAX_ATTEMPTS = 3  # a file that ended the worker this often is not tried again
 RENEW_CLAIM_EVERY_S = 5.0
-GZIP_LEVEL = 6
 ERROR_CHARACTERS = 500
 
 
@@ -93,15 +88,21 @@ def _read_or_refuse(snapshot: Snapshot) -> None:
 
 def _read(snapshot: Snapshot) -> None:
     try:
-        with default_storage.open(snapshot.received, "rb") as file:
-            profile = read_profile(cast(BinaryIO, file), limits=settings.LIMITS, resolve=protocol.value_type_named)
-        call_tree = tree.build(profile, limits=settings.LIMITS)
+        named = unnamed.named(snapshot.run.project_id, profile_of(snapshot))
+        call_tree = tree.build(named.profile, limits=settings.LIMITS)
     except LimitExceeded as error:
         _refuse(snapshot, str(error), is_over_limit=True)
     except ProfileError as error:
         _refuse(snapshot, str(error))
     else:
-        _store(snapshot, profile, call_tree)
+        _store(snapshot, named, call_tree)
+        due.nudge(due.mark_changed(snapshot.run.project_id, snapshot.unnamed_modules.all()))  # came meanwhile
+
+
+def profile_of(snapshot: Snapshot) -> Profile:
+    """As it came; a ProfileError says why it can't be read."""
+    with default_storage.open(snapshot.received, "rb") as file:
+        return read_profile(cast(BinaryIO, file), limits=settings.LIMITS, resolve=protocol.value_type_named)
 
 
 def _refuse(snapshot: Snapshot, error: str, *, is_over_limit: bool = False) -> None:
@@ -114,44 +115,11 @@ def _refuse(snapshot: Snapshot, error: str, *, is_over_limit: bool = False) -> N
         Run.objects.filter(pk=snapshot.run_id).update(changed_at=now)
 
 
-def _store(snapshot: Snapshot, profile: Profile, call_tree: tree.CallTree) -> None:
+def _store(snapshot: Snapshot, named: unnamed.Named, call_tree: tree.CallTree) -> None:
     """Files first, then all rows at once: nobody sees a revision without its payloads."""
-    name = _keep(f"trees/{snapshot.run.run_id}/{snapshot.seq:04d}-{REVISION}.tree", tree.pack(call_tree))
-    tables = functions.tables(call_tree)
-    payloads = [_payload(snapshot, call_tree, column, table) for column, table in enumerate(tables)]
+    made = revisions.made(snapshot, call_tree, FIRST_REVISION)
     with transaction.atomic():
         run = Run.objects.select_for_update().get(pk=snapshot.run_id)
-        Payload.objects.filter(snapshot=snapshot, revision=REVISION).delete()
-        Payload.objects.bulk_create(payloads)
-        fields = facts.of_snapshot(profile, call_tree) | {"tree": name, "revision": REVISION, "error": ""}
-        Snapshot.objects.filter(pk=snapshot.pk).update(ingested_at=timezone.now(), **fields)
+        fields = facts.of_snapshot(named.profile, call_tree) | revisions.keep(snapshot, made, named.modules)
+        Snapshot.objects.filter(pk=snapshot.pk).update(ingested_at=timezone.now(), error="", **fields)
         Run.objects.filter(pk=run.pk).update(**facts.of_run(run))
-
-
-def _payload(snapshot: Snapshot, call_tree: tree.CallTree, column: int, table: dict[str, Any]) -> Payload:
-    """Both stages, compressed here once. A tree that is small, or has negative values, has the first only."""
-    first = payload.encode(call_tree, column, overview=True)
-    whole = first if first.is_full else payload.encode(call_tree, column, overview=False)
-    content_hash = xxhash.xxh3_64_hexdigest(whole.data)
-    file = f"payloads/{snapshot.run.run_id}/{snapshot.seq:04d}-{REVISION}-{column}-{content_hash}.gz"
-    return Payload(
-        snapshot=snapshot,
-        revision=REVISION,
-        value_type=call_tree.value_types[column].name,
-        overview=_gzip(first.data),
-        overview_is_full=first.is_full,
-        file="" if first.is_full else _keep(file, _gzip(whole.data)),
-        content_hash=content_hash,
-        functions=table,
-    )
-
-
-def _gzip(data: bytes) -> bytes:
-    return gzip.compress(data, GZIP_LEVEL, mtime=0)
-
-
-def _keep(name: str, data: bytes) -> str:
-    """The same name again is the same snapshot read again, after a worker died: its file is replaced."""
-    if default_storage.exists(name):
-        default_storage.delete(name)
-    return default_storage.save(name, ContentFile(data))

@@ -229,8 +229,16 @@ class Snapshot(models.Model):
 
     def file_names(self) -> list[str]:
         """All that the storage holds of it."""
-        names = [self.received, self.tree, *self.payloads.values_list("file", flat=True)]
+        names = [self.received, self.tree, *self.older_trees(), *self.payloads.values_list("file", flat=True)]
         return [name for name in names if name]
+
+    def older_trees(self) -> list[str]:
+        """Of the revision before, which a page may be reading still."""
+        return [self.tree_name(self.revision - 1)] if self.revision > 1 else []
+
+    def tree_name(self, revision: int) -> str:
+        """Where the storage has the tree of that revision, if it has it."""
+        return f"trees/{self.run.run_id}/{self.seq:04d}-{revision}.tree"
 
 
 class Payload(models.Model):
@@ -254,6 +262,34 @@ class Payload(models.Model):
     def tag(self) -> str:
         """Part of the payload's address: another revision or other bytes have another address."""
         return f"{self.revision}-{self.content_hash}"
+
+
+class UnnamedModule(models.Model):
+    """A file that frames of a snapshot, as it came, have no names of: what files of symbols are matched with.
+
+    `due_at` is set when such a file comes or goes; the worker that takes the snapshot moves it to when another may.
+    """
+
+    NAMING_LEASE = timedelta(minutes=10)
+    MAX_ATTEMPTS = 3
+
+    snapshot = models.ForeignKey(Snapshot, on_delete=models.CASCADE, related_name="unnamed_modules")
+    module = models.CharField(max_length=300)  # as the frames have it
+    build_id = models.CharField(max_length=128, blank=True)  # empty: the source does not tell
+    is_told = models.BooleanField()  # else it may as well be a function, with an offset in it
+    share = models.FloatField()  # of the default value type, of stacks through its places; 0 to 1
+    left = models.FloatField()  # the same of those that still have no name
+    used = models.CharField(max_length=50, blank=True)  # Match.key of the files that gave names
+    due_at = models.DateTimeField(null=True)
+    attempts = models.IntegerField(default=0)  # since it became due
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["snapshot", "module"], name="one_row_a_module")]
+        indexes = [
+            models.Index(fields=["build_id"], name="unnamed_build_id"),
+            models.Index(fields=["module"], name="unnamed_module"),
+            models.Index(fields=["due_at"], name="unnamed_due", condition=~Q(due_at=None)),
+        ]
 
 
 class EstimateQuerySet(models.QuerySet["Estimate"]):
