@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tracer.symbols.headers import ElfError as ElfError
 from tracer.symbols.headers import Headers, content
 from tracer.symbols.segments import Segment as Segment
-from tracer.symbols.segments import is_without_code, segments_of
+from tracer.symbols.segments import is_cut, segments_of
 from tracer.symbols.spans import FunctionSpans
 
 _SYMBOL = struct.Struct("=IBxHQQ")  # Elf64_Sym: name, information, section, value, size
@@ -83,8 +83,9 @@ class ElfFile:
             self._sections = self._headers.sections()
         except OSError as error:
             raise ElfError(str(error)) from error
-        self._loaded = [part for part in self._programs if part.kind == _PT_LOAD]
-        self.segments = segments_of(self._loaded)
+        loaded = [part for part in self._programs if part.kind == _PT_LOAD]
+        self.has_code = ".text" in self._sections or not is_cut(loaded)  # or it is a debug file, made by objcopy
+        self.segments = segments_of(loaded, has_code=self.has_code)
 
     def __enter__(self) -> ElfFile:
         return self
@@ -127,10 +128,6 @@ class ElfFile:
     def has_lines(self) -> bool:
         """Whether it tells of inlined functions and lines (DWARF)."""
         return any(name in self._sections for name in (".debug_info", ".zdebug_info"))
-
-    def has_code(self) -> bool:
-        """Or it is a debug file, whose code is in another."""
-        return not is_without_code(self._loaded)
 
     def has_section(self, *names: str) -> bool:
         """Whether it has any of them."""

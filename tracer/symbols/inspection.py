@@ -17,5 +17,5 @@ def inspected(fd: int) -> dict[str, Any]:
         raise ElfError("an ELF file that no program loads: neither a binary nor its debug file")
     if not (elf.has_lines() or elf.small_symbols() or any(elf.functions())):
         raise ElfError("it has no names of functions: it is stripped, and its debug file has them")
-    kind = BINARY if elf.has_code() else DEBUG
+    kind = BINARY if elf.has_section(".text") else DEBUG
     return {"build_id": build_id_of(fd) or "", "kind": kind, "has_lines": elf.has_lines()}

@@ -23,15 +23,15 @@ class Segment:
     file_bytes: int
 
 
-def segments_of(loaded: Sequence[ProgramHeader]) -> list[Segment]:
-    if is_without_code(loaded):
-        return list(_laid_out(loaded))
-    return [Segment(part.offset, part.address, part.file_bytes) for part in loaded]
+def segments_of(loaded: Sequence[ProgramHeader], *, has_code: bool) -> list[Segment]:
+    if has_code:
+        return [Segment(part.offset, part.address, part.file_bytes) for part in loaded]
+    return list(_laid_out(loaded))
 
 
-def is_without_code(loaded: Sequence[ProgramHeader]) -> bool:
-    code = [part for part in loaded if part.flags & _EXECUTABLE and part.memory_bytes]
-    return bool(code) and not any(part.file_bytes for part in code)
+def is_cut(loaded: Sequence[ProgramHeader]) -> bool:
+    """Whether code is missing: of code, all that is in memory comes from a file."""
+    return any(part.flags & _EXECUTABLE and part.file_bytes < part.memory_bytes for part in loaded)
 
 
 def _laid_out(loaded: Sequence[ProgramHeader]) -> Iterator[Segment]:
