@@ -192,6 +192,7 @@ CAPTURE_KEYS = (
     "frames",
     "build_ids",  # {module: build id in hexadecimal} of modules with unresolved frames, to name them later
     "modules",  # {module: path} of such modules, where the source tells it
+    "offsets",  # OFFSETS_IN_IMAGE, where those of frames without a name are no offsets in their file
     "probes",  # [{"module": …, "symbol": …, "offset": …, "kind": one of PROBE_KINDS}]
     "allocator",  # file name of the module whose malloc the program calls
     "allocators",  # file names of all modules that have one
@@ -212,6 +213,8 @@ CAPTURE_KEYS = (
     "notes",  # [sentence]
 )
 """Keys of `Profile.capture`, written as `# capture: {json}` under the folded header. All are optional."""
+
+OFFSETS_IN_IMAGE = "image"  # distances from where the file was loaded
 
 PROBE_KINDS = ("emulated", "single-step", "tracepoint", "perf event")
 

@@ -15,6 +15,8 @@ from tracer.symbols.elf import ElfFile
 from tracer.symbols.headers import ProgramHeader
 from tracer.symbols.namer import Namer, NamerError
 from tracer.symbols.segments import Segment, segments_of
+from tracer.symbols.store import NameStore
+from tracer.symbols.symbolizer import Binary, Symbolizer
 
 LAYOUTS = {
     "position independent": [],
@@ -86,3 +88,20 @@ def _code(fd: int) -> list[tuple[int, int]]:
     """Address and offset of each function."""
     with ElfFile(fd) as elf:
         return sorted({(known.address, elf.file_offset(known.address)) for known in elf.functions()})
+
+
+def test_a_place_is_found_by_its_offset_and_by_its_distance_from_where_the_file_was_loaded(
+    built: Callable[..., int], tmp_path: Path
+) -> None:
+    fd = built("-no-pie", "-Wl,-Ttext=0x480000")
+    with ElfFile(fd) as elf:
+        address = next(known.address for known in elf.functions() if known.name == "outer")
+        offset, distance = elf.file_offset(address), address - min(part.address for part in elf.segments)
+    binary = Binary(fd, "program")
+
+    with Symbolizer(NameStore(tmp_path / "names")).session([binary]) as session:
+        by_offset = session.locations(binary, [offset])
+        by_distance = session.locations(binary, [distance], in_image=True)
+
+    assert offset != distance
+    assert [[place.name for place in found] for found in (*by_offset, *by_distance)] == [["outer"], ["outer"]]

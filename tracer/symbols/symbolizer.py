@@ -117,14 +117,18 @@ class Session:
         self._namer.close()
         self._resources.close()
 
-    def locations(self, binary: Binary, offsets: Sequence[int]) -> list[list[Location]]:
-        """For each offset the functions there, outermost first and mangled; none where nothing is known."""
+    def locations(self, binary: Binary, offsets: Sequence[int], *, in_image: bool = False) -> list[list[Location]]:
+        """For each offset the functions there, outermost first and mangled; none where nothing is known.
+
+        `in_image`: they are no offsets in the file, but distances from where it was loaded.
+        """
+        wanted = {"offsets": list(offsets), "in_image": in_image}
         plan = self._plans[binary.fd]
         if not plan.is_elf:
             return [[] for _ in offsets]
         try:
-            found = self._loaded(plan, offsets) if plan.entry is not None else None
-            found = self._made(plan, offsets) if found is None else found
+            found = self._loaded(plan, wanted) if plan.entry is not None else None
+            found = self._made(plan, wanted) if found is None else found
             return [[Location(_text(name), _text(file), int(line)) for name, file, line in places] for places in found]
         except (NamerError, ValueError, TypeError, KeyError) as error:
             self._symbolizer.troubles[binary.path] = str(error)
@@ -150,30 +154,30 @@ class Session:
                 known.learn(some, some)
         return {name: known.known(name) or name for name in wanted}
 
-    def _loaded(self, plan: _Plan, offsets: Sequence[int]) -> list[Any] | None:
+    def _loaded(self, plan: _Plan, wanted: dict[str, Any]) -> list[Any] | None:
         """None if the entry is to be made again: it is damaged, or a debug file that was missing has come."""
         assert plan.entry is not None
         try:
-            answer, _ = self._ask({"do": "load", "offsets": list(offsets)}, [plan.entry], needs_lines=plan.needs_lines)
+            answer, _ = self._ask({"do": "load", **wanted}, [plan.entry], needs_lines=plan.needs_lines)
         except NamerError:
             return None
         if answer["missing"] and plan.find(DebugLink(*answer["missing"])):
             return None
         return list(answer["locations"])
 
-    def _made(self, plan: _Plan, offsets: Sequence[int]) -> list[Any]:
+    def _made(self, plan: _Plan, wanted: dict[str, Any]) -> list[Any]:
         key = plan.key or plan.binary.path
         if key in self._symbolizer.unread_lines:
-            return self._made_once(plan, offsets, with_lines=False)
+            return self._made_once(plan, wanted, with_lines=False)
         try:
-            return self._made_once(plan, offsets, with_lines=True)
+            return self._made_once(plan, wanted, with_lines=True)
         except NamerError as error:
             self._symbolizer.unread_lines.add(key)
             self._symbolizer.troubles[plan.binary.path] = f"lines and inlined functions: {error}"
-            return self._made_once(plan, offsets, with_lines=False)
+            return self._made_once(plan, wanted, with_lines=False)
 
-    def _made_once(self, plan: _Plan, offsets: Sequence[int], *, with_lines: bool) -> list[Any]:
-        request = {"do": "make", "offsets": list(offsets), "lines": with_lines, "is_searched": plan.debug is not None}
+    def _made_once(self, plan: _Plan, wanted: dict[str, Any], *, with_lines: bool) -> list[Any]:
+        request = {"do": "make", **wanted, "lines": with_lines, "is_searched": plan.debug is not None}
         answer, made = self._ask(request, self._files(plan), needs_lines=True, within_s=self._symbolizer.making_s)
         if "missing" in answer:
             request["is_searched"] = True

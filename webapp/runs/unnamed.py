@@ -38,7 +38,8 @@ def named(project_id: int | None, profile: Profile) -> Named:
     found = {key.name: match for key, match in matches(project_id, [module_of(row) for row in rows]).items()}
     if project_id is None or not found:
         return Named(profile, rows)
-    naming = names_of(project_id, places, found)
+    in_image = profile.capture.get("offsets") == protocol.OFFSETS_IN_IMAGE
+    naming = names_of(project_id, places, found, in_image=in_image)
     new = renamed(profile, naming.frames)
     new.capture = _with_notes(profile.capture, [*naming.troubles, *_by_name(found)])
     _count_left(rows, new, found)

@@ -35,8 +35,13 @@ class Naming:
         self.troubles: list[str] = []
 
 
-def names_of(project_id: int, places: Mapping[str, Place], match_by_module: Mapping[str, Match]) -> Naming:
-    """Of the places that lie in a matched module; those of which its file knows nothing are left out."""
+def names_of(
+    project_id: int, places: Mapping[str, Place], match_by_module: Mapping[str, Match], *, in_image: bool = False
+) -> Naming:
+    """Of the places that lie in a matched module; those of which its file knows nothing are left out.
+
+    `in_image`: offsets are distances from where the module was loaded.
+    """
     naming = Naming()
     # A cache of this project alone: build ids are easily copied, and nobody may name other people's frames.
     store = NameStore(Path(settings.MEDIA_ROOT) / "names" / str(project_id))
@@ -45,26 +50,26 @@ def names_of(project_id: int, places: Mapping[str, Place], match_by_module: Mapp
         binaries = dict(_binaries(match_by_module, resources))
         if binaries:
             session = resources.enter_context(symbolizer.session(binaries.values()))
-            naming.frames = _frames(session, binaries, places)
+            naming.frames = _frames(session, binaries, places, in_image)
     naming.troubles = [f"Not all names of {path} could be read: {why}." for path, why in symbolizer.troubles.items()]
     return naming
 
 
-def _frames(session: Session, binaries: Mapping[str, Binary], places: Mapping[str, Place]) -> Frames:
-    found = {name: functions for name, functions in _located(session, binaries, places) if functions}
+def _frames(session: Session, binaries: Mapping[str, Binary], places: Mapping[str, Place], in_image: bool) -> Frames:
+    found = {name: functions for name, functions in _located(session, binaries, places, in_image) if functions}
     texts = session.demangled({place.name for functions in found.values() for place in functions})
     return {name: [texts[place.name] for place in functions] for name, functions in found.items()}
 
 
 def _located(
-    session: Session, binaries: Mapping[str, Binary], places: Mapping[str, Place]
+    session: Session, binaries: Mapping[str, Binary], places: Mapping[str, Place], in_image: bool
 ) -> Iterator[tuple[str, Sequence[Location]]]:
     names_by_module: dict[str, list[str]] = defaultdict(list)
     for name, place in places.items():
         if place.module in binaries:
             names_by_module[place.module].append(name)
     for module, names in names_by_module.items():
-        located = session.locations(binaries[module], [places[name].offset for name in names])
+        located = session.locations(binaries[module], [places[name].offset for name in names], in_image=in_image)
         # As agents name it: otherwise `mmap` would call `__GI___mmap64` where there is debug information.
         most = 1 if module.startswith(C_LIBRARY) else MOST_INLINED
         yield from ((name, functions[:most]) for name, functions in zip(names, located, strict=True))

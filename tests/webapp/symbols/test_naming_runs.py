@@ -262,3 +262,18 @@ def test_nothing_is_left_of_a_run_that_is_deleted(
     ]
     assert left == []
     assert not UnnamedModule.objects.exists()
+
+
+@pytest.mark.usefixtures("eager_worker")
+def test_a_leak_report_without_a_symbolizer_gets_names_by_the_build_id_that_it_prints(
+    uploaded_run: Callable[..., Run], program: Any, send: Callable[..., Any], stacks_of: Callable[..., Any]
+) -> None:
+    frames = [
+        f"    #0 0x55d0  (/srv/shop+{place:#x}) (BuildId: {program.build_id})" for place in (program.load, program.main)
+    ]
+    leak = "Direct leak of 32 byte(s) in 2 object(s) allocated from:"
+    run = uploaded_run("\n".join(["==7==ERROR: LeakSanitizer: detected memory leaks", "", leak, *frames, ""]).encode())
+
+    assert send(program.debug, name="renamed").json()["runs"] == 1
+
+    assert stacks_of(run) == {"main;store::load(int);store::take(int)": 32}

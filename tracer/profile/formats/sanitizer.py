@@ -18,6 +18,7 @@ from tracer.profile.formats.loss_reports import LossReports
 from tracer.profile.formats.reading import Reading
 from tracer.profile.formats.text import head_text, read_by_line
 from tracer.profile.model import Profile, ValueType
+from tracer.profile.places import MOST_TOLD
 
 NAME = "sanitizer"
 TITLE = "LeakSanitizer report"
@@ -25,7 +26,7 @@ TITLE = "LeakSanitizer report"
 _LEAK = re.compile(r"(Direct|Indirect) leak of (\d+) byte\(s\) in (\d+) object\(s\) allocated from:\s*")
 _REPORT = re.compile(r"==(\d+)==ERROR: LeakSanitizer")
 _FRAME = re.compile(r"\s+#\d+ 0x[0-9a-f]+\s+(.*?)\s*")
-_MODULE = re.compile(r"(?:in )?(.*?) ?\(([^()]*?)\+(0x[0-9a-f]+)\)(?: \(BuildId: [0-9a-f]+\))?")
+_MODULE = re.compile(r"(?:in )?(.*?) ?\(([^()]*?)\+(0x[0-9a-f]+)\)(?: \(BuildId: ([0-9a-f]+)\))?")
 _SOURCE = re.compile(r"in (.*?) \S+?(?::\d+){1,2}")
 _CHATTER = re.compile(
     r"=+|==\d+==.*|SUMMARY: .*|-+|Objects leaked above:|0x[0-9a-f]+ \(\d+ bytes\)|Suppressions used:.*"
@@ -53,6 +54,8 @@ class _Text:
     def __init__(self, reading: Reading) -> None:
         self._reports = LossReports(_VALUE_TYPES, reading.limits)
         self._process = ""
+        self._paths: dict[str, str] = {}  # by file name, of those that places are in
+        self._build_ids: dict[str, str] = {}
 
     def take(self, number: int, line: str) -> None:
         if report := _REPORT.match(line):
@@ -62,19 +65,30 @@ class _Text:
             size, objects, is_direct = int(leak[2]), int(leak[3]), leak[1] == "Direct"
             self._reports.open(self._process, number, (size, objects, size * is_direct, size * (not is_direct)))
         elif self._reports.is_open and (frame := _FRAME.fullmatch(line)):
-            self._reports.add_frame(_name(frame[1]))
+            self._reports.add_frame(self._name(frame[1]))
         elif not line.strip():
             self._reports.close()
         elif not _CHATTER.fullmatch(line.strip()):
             self._reports.skipped.skip(number, line, "it is of no leak")
 
     def finish(self) -> Profile:
-        return self._reports.finish("the report holds no leak")
+        profile = self._reports.finish("the report holds no leak")
+        if self._paths:
+            told = {"modules": self._paths, "build_ids": self._build_ids, "offsets": "image"}
+            profile.capture = {**profile.capture, **{key: found for key, found in told.items() if found}}
+        return profile
 
+    def _name(self, text: str) -> str:
+        """The function, whole; of one without a name, its file and the place in it, from where it was loaded."""
+        if module := _MODULE.fullmatch(text):
+            return module[1] or self._place(*module.groups()[1:])
+        source = _SOURCE.fullmatch(text)
+        return source[1] if source else text.removeprefix("in ")
 
-def _name(text: str) -> str:
-    """The function, whole; of one without a name, its file and the place in it."""
-    if module := _MODULE.fullmatch(text):
-        return module[1] or f"{module[2].rpartition('/')[2]}+{module[3]}"
-    source = _SOURCE.fullmatch(text)
-    return source[1] if source else text.removeprefix("in ")
+    def _place(self, path: str, offset: str, build_id: str | None) -> str:
+        file = path.rpartition("/")[2]
+        if len(self._paths) < MOST_TOLD:
+            self._paths[file] = path
+            if build_id:
+                self._build_ids[file] = build_id
+        return f"{file}+{offset}"
