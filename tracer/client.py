@@ -110,6 +110,8 @@ class Upload:
     labels: Sequence[str] = ()  # "key:value"
     name: str = ""
     encoding: str = ""  # Content-Encoding of the file as it lies there
+    files: int = 1  # that make up the run: this is the first, the others follow by put_file
+    file: str = ""  # what this one of several is called
 
 
 class SiteClient:
@@ -184,7 +186,8 @@ class SiteClient:
 
         `on_sent` gets the bytes sent so far, and starts again at 0 with each try.
         """
-        named = {"service": upload.service, "deploy": upload.deploy, "name": upload.name}
+        named = {"service": upload.service, "deploy": upload.deploy, "name": upload.name, "file": upload.file}
+        named |= {"files": str(upload.files)} if upload.files > 1 else {}
         params = [(name, value) for name, value in named.items() if value]
         params += [("label", label) for label in upload.labels]
         headers = {**_body_headers(upload.path, upload.encoding), "Idempotency-Key": key}
@@ -194,6 +197,22 @@ class SiteClient:
             retry_s=60,
             params=params,
             headers=headers,
+            path=upload.path,
+            on_sent=on_sent,
+            timeout=httpx.Timeout(UPLOAD_TIMEOUT_S, connect=5.0),
+        )
+        return _object(response, needs=("run", "url"))
+
+    def put_file(
+        self, run: str, number: int, upload: Upload, *, on_sent: Callable[[int], None] = lambda sent: None
+    ) -> dict[str, Any]:
+        """Send one more file of an upload of several; the last one's answer is that of the whole. Twice is once."""
+        response = self._send(
+            "PUT",
+            f"runs/{_part(run)}/files/{number}",
+            retry_s=60,
+            params={"file": upload.file},
+            headers=_body_headers(upload.path, upload.encoding),
             path=upload.path,
             on_sent=on_sent,
             timeout=httpx.Timeout(UPLOAD_TIMEOUT_S, connect=5.0),

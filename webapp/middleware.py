@@ -20,7 +20,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 SYMBOLS_PATH = re.compile(r"^/api/v1/projects/[^/]+/symbols$")
 UPLOAD_PATH = re.compile(
-    rf"{SYMBOLS_PATH.pattern}|^/(api/v1/runs/[^/]+/snapshots/|api/v1/(projects/[^/]+/)?uploads$|(p/[^/]+/)?upload$)"
+    rf"{SYMBOLS_PATH.pattern}"
+    r"|^/(api/v1/runs/[^/]+/(snapshots|files)/|api/v1/(projects/[^/]+/)?uploads$|(p/[^/]+/)?upload$)"
 )
 SLOT = "memflame.upload_slot"
 

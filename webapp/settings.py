@@ -186,6 +186,7 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
+MAX_SNAPSHOTS = env_int("MEMFLAME_MAX_SNAPSHOTS", 2000, "Snapshots of one run")
 LIMITS = Limits(
     inflated_bytes=env_int("MEMFLAME_MAX_INFLATED_BYTES", 1 << 30, "Bytes of one upload after decompression"),
     line_bytes=env_int("MEMFLAME_MAX_LINE_BYTES", 16 << 20, "Bytes of one line of a text profile"),
@@ -193,6 +194,7 @@ LIMITS = Limits(
     name_bytes=env_int("MEMFLAME_MAX_NAME_BYTES", 64 << 10, "Bytes of one frame name"),
     lines=env_int("MEMFLAME_MAX_LINES", 5_000_000, "Lines of one text profile"),
     tree_nodes=env_int("MEMFLAME_MAX_TREE_NODES", 4_000_000, "Nodes of one call tree"),
+    moments=MAX_SNAPSHOTS,
 )
 MAX_UPLOAD_BYTES = env_int("MEMFLAME_MAX_UPLOAD_BYTES", 64 << 20, "Bytes of one upload as it arrives")
 MAX_SYMBOL_BYTES = env_int("MEMFLAME_MAX_SYMBOL_BYTES", 512 << 20, "Bytes of one file of symbols as it arrives")
@@ -202,9 +204,9 @@ MAX_SYMBOL_INFLATED_BYTES = env_int(
 MAX_PROJECT_SYMBOL_BYTES = env_int(
     "MEMFLAME_MAX_PROJECT_SYMBOL_BYTES", 16 << 30, "Bytes of all files of symbols of one project"
 )
-MAX_SNAPSHOTS = env_int("MEMFLAME_MAX_SNAPSHOTS", 2000, "Snapshots of one run")
 MAX_CONCURRENT_UPLOADS = env_int("MEMFLAME_MAX_CONCURRENT_UPLOADS", 8, "Uploads taken at once; more are told to retry")
 PREVIEW_KEPT_S = env_int("MEMFLAME_PREVIEW_KEPT_S", 86_400, "Seconds a private preview is kept")
+DATA_UPLOAD_MAX_NUMBER_FILES = MAX_SNAPSHOTS  # of a form: each file becomes a snapshot
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 << 20  # forms and JSON; uploads are streamed and have MAX_UPLOAD_BYTES
 
 LOG_LEVEL = env_str("MEMFLAME_LOG_LEVEL", "INFO", "Python log level")

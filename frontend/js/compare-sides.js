@@ -2,7 +2,7 @@
 import { element, icon, part, setText } from "./dom.js";
 import { formatChange, formatDuration, formatOfOwn, formatValue } from "./format.js";
 import { captureQuality } from "./quality.js";
-import { drawable, unitOf } from "./run-view.js";
+import { drawable, snapshotName, unitOf } from "./run-view.js";
 
 const SIDES = ["before", "after"];
 
@@ -22,8 +22,13 @@ function showSide(root, name, side, type) {
   part(root, `${name}-deploy`).replaceChildren(...(side.deploy ? ["deploy ", element("b", {}, side.deploy)] : []));
   const facts = [startedWords(side.started_at), side.service || side.title, side.host];
   setText(part(root, `${name}-facts`), `, ${facts.filter(Boolean).join(", ")}`);
-  setText(part(root, `${name}-moment`), side.elapsed_s ? `, at ${formatDuration(side.elapsed_s)}` : "");
+  setText(part(root, `${name}-moment`), momentWords(side));
   setText(part(root, `${name}-run`), side.run);
+}
+
+function momentWords({ label, elapsed_s: elapsed }) {
+  if (label) return `, ${label}`;
+  return elapsed ? `, at ${formatDuration(elapsed)}` : "";
 }
 
 function startedWords(text) {
@@ -37,7 +42,7 @@ function titleOf(before, after) {
   if (before.deploy && after.deploy && before.deploy !== after.deploy)
     return `${before.deploy} against ${after.deploy}`;
   if (before.run === after.run)
-    return `${before.run}, ${formatDuration(before.elapsed_s)} against ${formatDuration(after.elapsed_s)}`;
+    return `${before.run}, ${snapshotName(before, formatDuration)} against ${snapshotName(after, formatDuration)}`;
   return `${before.run} against ${after.run}`;
 }
 
@@ -60,11 +65,11 @@ function fillSnapshots(root, name, run, comparison) {
   const chosen = comparison[name].seq;
   const snapshots = drawable(run);
   select.replaceChildren(
-    ...snapshots.map(({ seq, elapsed_s: elapsed }) =>
+    ...snapshots.map((snapshot) =>
       element(
         "option",
-        { value: seq, selected: seq === chosen },
-        elapsed ? formatDuration(elapsed) : `snapshot ${seq}`,
+        { value: snapshot.seq, selected: snapshot.seq === chosen },
+        snapshotName(snapshot, formatDuration),
       ),
     ),
   );

@@ -6,6 +6,7 @@ import { formatPercent, formatShort, formatValue } from "./format.js";
 import { followRun, socketUrlOf } from "./live.js";
 import { showQuality } from "./quality-strip.js";
 import {
+  defaultSnapshot,
   drawable,
   isActive,
   isTracing,
@@ -105,12 +106,12 @@ function applyAddress(state) {
 
 function refresh() {
   const type = valueTypeOf(page.run, page.type);
-  const latest = drawable(page.run).at(-1) ?? null;
-  if (latest && type) sayWhatIsGone(type);
-  if (page.follows || !snapshotAt(page.run, page.seq)) page.seq = latest?.seq ?? 0;
+  const shown = defaultSnapshot(page.run);
+  if (shown && type) sayWhatIsGone(type);
+  if (page.follows || !snapshotAt(page.run, page.seq)) page.seq = shown?.seq ?? 0;
   showRun();
-  part(root, "viewer").hidden = !latest;
-  return latest && type ? showGraph(type) : null;
+  part(root, "viewer").hidden = !shown;
+  return shown && type ? showGraph(type) : null;
 }
 
 function sayWhatIsGone(type) {
@@ -118,13 +119,13 @@ function sayWhatIsGone(type) {
   if (page.type && page.type !== type.name)
     words.push(`The value type ${page.type} of the link is not in this run; ${type.name} is shown.`);
   if (!page.follows && !snapshotAt(page.run, page.seq))
-    words.push(`Snapshot ${page.seq} of the link is not in this run; the newest is shown.`);
+    words.push(`Snapshot ${page.seq} of the link is not in this run; ${page.run.shown_seq ? `snapshot ${page.run.shown_seq}` : "the newest"} is shown.`);
   page.type = type.name;
   if (words.length) setText(part(root, "address-note"), words.join(" "));
 }
 
 function showRun() {
-  const latest = drawable(page.run).at(-1) ?? null;
+  const latest = defaultSnapshot(page.run);
   const type = valueTypeOf(page.run, page.type);
   const heardS = heard.at === null ? null : (performance.now() - heard.at) / 1000;
   showStatus(root, page.run, { latest, type, rate: page.rate, heardS });
@@ -183,7 +184,7 @@ function arrivedWords() {
 
 function chooseSnapshot(seq) {
   page.seq = seq;
-  page.follows = seq === drawable(page.run).at(-1)?.seq;
+  page.follows = seq === defaultSnapshot(page.run)?.seq;
   refresh();
   writeAddress("replace");
 }

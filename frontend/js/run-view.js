@@ -1,6 +1,6 @@
 // Reads what the site says of a run: which snapshot and payload to show, and the words of the page for its state.
 import { titleAmong } from "./age-bands.js";
-import { formatAge, formatDuration, formatPlural, titleOf } from "./format.js";
+import { formatAge, formatDuration, formatMoment, formatPlural, titleOf } from "./format.js";
 
 export const ACTIVE_STATES = ["queued", "claimed", "recording", "ingesting"];
 const WITH_AGENT = ["claimed", "recording"];
@@ -19,6 +19,16 @@ export function mergeRun(run, message) {
 
 /** Snapshots that can be drawn. */
 export const drawable = (run) => run.snapshots.filter(({ tags }) => tags && Object.keys(tags).length > 0);
+
+/** The snapshot that is shown unless another is asked for: the run's own choice (a file's peak), else the newest. */
+export function defaultSnapshot(run) {
+  const snapshots = drawable(run);
+  return snapshots.find(({ seq }) => seq === run.shown_seq) ?? snapshots.at(-1) ?? null;
+}
+
+/** "report of 12:03:05", "20 s", "snapshot 3": what its file calls it, else its time, else its number. */
+export const snapshotName = ({ label, elapsed_s: elapsed, seq }, clock = formatMoment) =>
+  label || (elapsed ? clock(elapsed) : `snapshot ${seq}`);
 
 export const snapshotAt = (run, seq) => run.snapshots.find((snapshot) => snapshot.seq === seq) ?? null;
 
@@ -40,7 +50,7 @@ export function filled(template, values) {
 
 /** "at 3:24 of 10:00", or "since the run began, until 3:24" of a flow. */
 export function momentOf(run, snapshot, type) {
-  if (!run.duration_s) return "";
+  if (!run.duration_s) return snapshot.label ? `, ${snapshot.label}` : "";
   const until = `${formatDuration(snapshot.elapsed_s)} of ${formatDuration(run.duration_s)}`;
   return type.kind === "level" ? `, at ${until}` : `, since the run began, until ${until}`;
 }
@@ -63,6 +73,7 @@ export function recentChange(run, snapshot, typeName) {
   const before = earlier.filter((other) => snapshot.elapsed_s - other.elapsed_s >= 59).at(-1) ?? earlier[0];
   const seconds = Math.round(snapshot.elapsed_s - before.elapsed_s);
   const change = snapshot.totals[typeName] - before.totals[typeName];
+  if (!seconds) return { change, words: "since the first snapshot" };
   return { change, words: seconds >= 59 && seconds <= 61 ? "in the last minute" : `in the last ${seconds}\u00a0s` };
 }
 

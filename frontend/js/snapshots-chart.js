@@ -2,7 +2,7 @@
 import { scaleLinear } from "../vendor/d3.js";
 import { svgElement } from "./dom.js";
 import { formatChange, formatMoment, formatValue } from "./format.js";
-import { recentChange, unitOf } from "./run-view.js";
+import { recentChange, snapshotName, unitOf } from "./run-view.js";
 
 const MAX_BARS = 120; // more would be narrower than a few pixels, and cost a node each
 const [TOP, BOTTOM] = [10, 56];
@@ -75,6 +75,7 @@ function rectangle({ seq, totals }, i, slots, y, type, chosen) {
 }
 
 function labels(bars, slots) {
+  const hasClock = bars.some((bar) => bar.elapsed_s > 0); // or the file does not tell when
   const every = Math.ceil(bars.length / LABELS);
   const isLabelled = (i) => (bars.length - 1 - i) % every === 0;
   return bars.flatMap((bar, i) =>
@@ -83,7 +84,7 @@ function labels(bars, slots) {
           svgElement(
             "text",
             { x: `${((i + 0.5) / slots) * 100}%`, y: 70, "text-anchor": anchorOf(i, slots) },
-            formatMoment(bar.elapsed_s),
+            hasClock ? formatMoment(bar.elapsed_s) : `${bar.seq}`,
           ),
         ]
       : [],
@@ -98,7 +99,7 @@ function setSlider(slider, snapshots, seq) {
   slider.max = snapshots.at(-1)?.seq ?? 1;
   slider.value = seq;
   const at = snapshots.find((snapshot) => snapshot.seq === seq);
-  slider.setAttribute("aria-valuetext", at ? formatMoment(at.elapsed_s) : "");
+  slider.setAttribute("aria-valuetext", at ? snapshotName(at) : "");
 }
 
 function summaryOf(run, snapshot, type) {
@@ -106,7 +107,7 @@ function summaryOf(run, snapshot, type) {
   const recent = recentChange(run, snapshot, type.name);
   const moment = run.duration_s
     ? `${type.kind === "level" ? "at" : "since the run began, until"} ${formatMoment(snapshot.elapsed_s)}: `
-    : "";
+    : `${snapshotName(snapshot)}: `;
   return `${moment}${formatValue(snapshot.totals[type.name], unitOf(type))}${recent ? `, ${formatChange(recent.change, unitOf(type))} ${recent.words}` : ""}`;
 }
 

@@ -1,4 +1,4 @@
-// The upload page: a file may be dropped anywhere on it, and what has been sent is told. The form works without this.
+// The upload page: files may be dropped anywhere on it, and what has been sent is told. The form works without this.
 import { formatWholePercent } from "./format.js";
 
 const isFile = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
@@ -22,8 +22,8 @@ function progressed({ detail: { loaded, total } }) {
   if (line && total)
     line.textContent =
       loaded < total
-        ? `${formatWholePercent(loaded / total)} of the file is sent.`
-        : "The file is sent and is being read.";
+        ? `${formatWholePercent(loaded / total)} is sent.`
+        : "All is sent and is being read.";
 }
 
 for (const type of ["dragover", "dragleave"]) document.addEventListener(type, dragged);

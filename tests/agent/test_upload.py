@@ -69,6 +69,40 @@ def test_for_machines_it_prints_the_whole_answer(site: Any, profile: Path) -> No
     assert json.loads(done.stdout)["run"] == "r-abc"
 
 
+def test_several_files_follow_the_first_and_the_last_answer_is_printed(site: Any, answer: Any, tmp_path: Path) -> None:
+    url = f"{site.url}/runs/r-abc"
+    names = ["jeprof.7.10.i10.heap", "jeprof.7.9.i9.heap"]
+    for name in names:
+        (tmp_path / name).write_text(name)
+    site.answer("/api/v1/runs/r-abc/files/2", answer(503), answer(201, {"run": "r-abc", "url": url}))
+
+    done = upload(*[tmp_path / name for name in names], "--server", site.url, "--project", "shop")
+
+    assert (done.returncode, done.stdout) == (0, f"{url}\n"), done.stderr
+    first, _, second = site.requests
+    assert first.query == {"name": ["jeprof.7.*.heap"], "files": ["2"], "file": ["jeprof.7.9.i9.heap"]}
+    assert (second.method, second.query) == ("PUT", {"file": ["jeprof.7.10.i10.heap"]})
+    assert (first.body, second.body) == (b"jeprof.7.9.i9.heap", b"jeprof.7.10.i10.heap")
+
+
+def test_dumps_of_two_processes_become_two_runs(site: Any, tmp_path: Path) -> None:
+    names = ["jeprof.8.0.f.heap", "jeprof.7.0.f.heap"]
+    for name in names:
+        (tmp_path / name).write_text(name)
+
+    done = upload(*[tmp_path / name for name in names], "--server", site.url, "--project", "shop")
+
+    assert done.stdout.splitlines() == [f"{site.url}/runs/r-abc"] * 2
+    assert [request.query["name"] for request in site.requests] == [["jeprof.7.0.f.heap"], ["jeprof.8.0.f.heap"]]
+
+
+def test_a_file_that_is_not_there_is_found_before_any_is_sent(site: Any, profile: Path) -> None:
+    done = upload(profile, profile.with_name("gone.folded"), "--server", site.url, "--project", "shop")
+
+    assert (done.returncode, site.requests) == (1, [])
+    assert "gone.folded: No such file" in done.stderr
+
+
 def test_a_packed_file_is_sent_as_it_is(site: Any, tmp_path: Path) -> None:
     path = tmp_path / "out.folded.gz"
     path.write_bytes(gzip.compress(os.urandom(200_000)))

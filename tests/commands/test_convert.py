@@ -68,6 +68,35 @@ def test_snapshots_are_numbered(ours: str, capsys: pytest.CaptureFixture[str]) -
     assert [row["snapshot"] for row in json.loads(capsys.readouterr().out)] == [1, 1]
 
 
+MASSIF = str(Path(__file__).parents[1] / "data" / "massif" / "growth-between-trees.massif")
+
+
+def test_every_snapshot_of_a_file_is_listed_with_what_the_file_calls_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(MASSIF, "--list", "--snapshots") == 0
+
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["snapshot"], row["label"], row["elapsed_s"], row["total"]) for row in rows] == [
+        (1, "massif snapshot 0", 0.0, 0), (2, "massif snapshot 1", 0.25, 4096),
+        (3, "massif snapshot 2 (peak)", 0.5, 12288), (4, "massif snapshot 3", 1.75, 12300),
+    ]  # fmt: skip
+
+
+def test_one_snapshot_of_a_file_is_written(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(MASSIF, "--snapshot", "2") == 0
+
+    assert capsys.readouterr().out == "main;(heap allocation functions) 4096\n"
+
+
+def test_a_snapshot_that_the_file_has_not_is_refused_with_the_last_number(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(MASSIF, "--snapshot", "5") == 1
+
+    assert "has no snapshot 5, the last is 4" in capsys.readouterr().err
+
+
+def test_one_snapshot_and_all_of_them_is_wrong_usage() -> None:
+    assert run(MASSIF, "--snapshot", "2", "--snapshots") == 2
+
+
 def test_it_writes_the_first_value_type_sorted_with_plain_frames(ours: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(ours, "--to", "folded") == 0
 

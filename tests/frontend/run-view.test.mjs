@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
+  defaultSnapshot,
   filled,
   headingOf,
   mergeRun,
@@ -8,6 +9,7 @@ import {
   nextSnapshotS,
   payloadUrls,
   recentChange,
+  snapshotName,
   stateNote,
   valueTypeOf,
 } from "../../frontend/js/run-view.js";
@@ -54,6 +56,35 @@ test("a message replaces fields and adds snapshots in order", () => {
     ],
   );
   assert.deepEqual(merged.value_types, [type]);
+});
+
+test("the run's own choice is shown, else the newest", () => {
+  assert.equal(defaultSnapshot(run()).seq, 2);
+  assert.equal(defaultSnapshot(run({ shown_seq: 1 })).seq, 1);
+  assert.equal(defaultSnapshot(run({ shown_seq: 9 })).seq, 2);
+  assert.equal(defaultSnapshot(run({ snapshots: [] })), null);
+});
+
+test("a snapshot has the name that its file gives it, else its time, else its number", () => {
+  assert.equal(snapshotName({ label: "report of 12:03:05", elapsed_s: 5, seq: 2 }), "report of 12:03:05");
+  assert.equal(plain(snapshotName({ label: "", elapsed_s: 5, seq: 2 })), "5 s");
+  assert.equal(snapshotName({ label: "", elapsed_s: 0, seq: 2 }), "snapshot 2");
+});
+
+test("the moment of an upload is what its file calls it", () => {
+  const uploaded = run({ duration_s: 0 });
+
+  assert.equal(momentOf(uploaded, { ...snapshot(1, 0, 1), label: "jeprof.7.0.f.heap" }, type), ", jeprof.7.0.f.heap");
+  assert.equal(momentOf(uploaded, snapshot(1, 0, 1), type), "");
+});
+
+test("without times a change is told from the first snapshot on", () => {
+  const timeless = run({ snapshots: [snapshot(1, 0, 100), snapshot(2, 0, 250)] });
+
+  assert.deepEqual(recentChange(timeless, timeless.snapshots[1], "outstanding_bytes"), {
+    change: 150,
+    words: "since the first snapshot",
+  });
 });
 
 test("addresses of payloads are escaped", () => {

@@ -203,4 +203,4 @@ def test_of_each_process_its_last_leak_report_counts(report: str) -> None:
     profile = read("".join(reports).encode())
 
     assert profile.total() == 130
-    assert profile.capture["notes"] == ["Earlier reports of the same processes are left out: 1."]
+    assert profile.capture["notes"] == ["The file holds 2 points in time; this is one of them."]

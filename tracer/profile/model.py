@@ -37,6 +37,7 @@ class Limits:
     lines: int = 5_000_000
     tree_nodes: int = 4_000_000
     frames: int = 128 << 20  # of all distinct stacks together: 4 bytes each while a file is read
+    moments: int = 2_000  # points in time, each of which becomes a snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +149,11 @@ class Profile:
         self.skipped_lines += 1
         if len(self.skipped) < MAX_SKIPPED_SHOWN:
             self.skipped.append(SkippedLine(number, text[:MAX_SKIPPED_TEXT], reason))
+
+    def skip_also(self, other: Profile) -> None:
+        """Count what was skipped in a later part of the same file."""
+        self.skipped_lines += other.skipped_lines
+        self.skipped.extend(other.skipped[: MAX_SKIPPED_SHOWN - len(self.skipped)])
 
 
 MAX_SKIPPED_SHOWN = 20

@@ -12,6 +12,8 @@ from webapp.compare.sides import Side, common_value_types
 from webapp.compare.warnings import warnings
 from webapp.flamegraph.plain import title_of, unit_of
 from webapp.flamegraph.quality import WORDS as GRADE_WORDS
+from webapp.runs.models import Snapshot
+from webapp.runs.runview import snapshot_title
 from webapp.runs.templatetags.numbers import (
     NOTHING,
     change,
@@ -60,8 +62,7 @@ def title(before: Side, after: Side) -> str:
     if all(deploys) and deploys[0] != deploys[1]:
         return f"{deploys[0]} against {deploys[1]}"
     if before.run == after.run:
-        times = duration(before.snapshot.elapsed_s), duration(after.snapshot.elapsed_s)
-        return f"{before.run.run_id}, {times[0]} against {times[1]}"
+        return f"{before.run.run_id}, {snapshot_title(before.snapshot)} against {snapshot_title(after.snapshot)}"
     return f"{before.run.run_id} against {after.run.run_id}"
 
 
@@ -101,12 +102,11 @@ def captures(before: Side, after: Side) -> str:
 def _side(side: Side, total: float, unit: str) -> dict[str, str]:
     run, at = side.run, side.run.started_at
     started = f"{at.day} {at:%b} {at:%H:%M}" if at else ""
-    elapsed_s = side.snapshot.elapsed_s
     return {
         "total": value(total, unit),
         "deploy": run.deploy,
         "facts": ", " + ", ".join(filter(None, [started, run.service or run.title, run.host_name])),
-        "moment": f", at {duration(elapsed_s)}" if elapsed_s else "",
+        "moment": _moment(side.snapshot),
         "run": run.run_id,
     }
 
@@ -144,3 +144,9 @@ def _words(shown: int, count: int) -> str:
     if shown < count:
         return f"The {shown} that changed most, of {short_count(count)} functions. {NOTE}"
     return f"1–{short_count(shown)} of {short_count(count)} functions. {NOTE}"
+
+
+def _moment(snapshot: Snapshot) -> str:
+    if snapshot.label:
+        return f", {snapshot.label}"
+    return f", at {duration(snapshot.elapsed_s)}" if snapshot.elapsed_s else ""

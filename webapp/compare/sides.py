@@ -1,4 +1,4 @@
-"""What a comparison's address names: `r-…` is a run's last snapshot, `r-…@3` its third."""
+"""What a comparison's address names: `r-…` is a run's snapshot shown by default, mostly the last, `r-…@3` its third."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from tracer import protocol
+from webapp.runs.facts import shown_of
 from webapp.runs.models import Run, Snapshot
 from webapp.runs.runview import collector_title
 from webapp.teams.models import Viewer
@@ -62,6 +63,7 @@ class Side:
             "created_at": run.created_at,
             "started_at": run.started_at,
             "elapsed_s": snapshot.elapsed_s,
+            "label": snapshot.label,
             "snapshots": run.snapshot_count,
             "total": snapshot.total_of(value_type),
             "skipped_lines": snapshot.skipped_lines,
@@ -75,8 +77,7 @@ def find_side(viewer: Viewer, name: str) -> Side:
     run = Run.objects.visible_to(viewer).select_related("project__team").filter(run_id=run_id).first()
     if run is None or (sign and not _SEQ.fullmatch(seq)):
         raise NoSuchSide(f"There is no run {name!r} that you may see.")
-    snapshots = run.snapshots.filter(seq=seq) if sign else run.snapshots.filter(revision__gt=0)
-    snapshot = snapshots.order_by("-seq").first()
+    snapshot = run.snapshots.filter(seq=seq).first() if sign else shown_of(run)
     if snapshot is None and sign:
         raise NoSuchSide(f"Run {run_id} has no snapshot {seq}.")
     if snapshot is None or not snapshot.revision:

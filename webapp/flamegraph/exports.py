@@ -5,13 +5,9 @@ from __future__ import annotations
 from tempfile import SpooledTemporaryFile
 from typing import BinaryIO, cast
 
-from django.conf import settings
-from django.core.files.storage import default_storage
-
-from tracer import protocol
 from tracer.profile.export.forms import FORMS as FORMS
-from tracer.profile.formats import read_profile
 from webapp.runs.models import Snapshot
+from webapp.runs.received import profile_of
 from webapp.runs.unnamed import named
 
 _IN_MEMORY_BYTES = 8 << 20  # larger ones go to disk
@@ -19,9 +15,7 @@ _IN_MEMORY_BYTES = 8 << 20  # larger ones go to disk
 
 def written(snapshot: Snapshot, form: str, name: str) -> BinaryIO:
     """Open at its beginning; it is gone when it is closed. Frames have the names that they have on the page."""
-    with default_storage.open(snapshot.received, "rb") as file:
-        profile = read_profile(cast(BinaryIO, file), limits=settings.LIMITS, resolve=protocol.value_type_named)
-    profile = named(snapshot.run.project_id, profile).profile
+    profile = named(snapshot.run.project_id, profile_of(snapshot)).profile
     out = cast(BinaryIO, SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES))  # noqa: SIM115 - the response closes it
     FORMS[form].write(profile, out, name)
     out.seek(0)

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 from webapp.flamegraph.quality import Quality, capture_quality
 from webapp.runs.functions import TOP, arranged
 from webapp.runs.models import Run, Snapshot
-from webapp.runs.runview import value_types_view
+from webapp.runs.runview import snapshot_title, value_types_view
 from webapp.runs.templatetags.numbers import duration, short_count
 
 MOST_LINKS = 60  # to snapshots; the chosen one's neighbours are always among them
@@ -36,25 +36,32 @@ class Shown:
         return "?" + urlencode(state, quote_via=quote)
 
 
-def shown(snapshots: list[Snapshot], asked: Mapping[str, str]) -> Shown | None:
-    """What frontend/js/run-page.js chooses of the same address; None while there is nothing to draw."""
+def shown(snapshots: list[Snapshot], asked: Mapping[str, str], *, default_seq: int = 0) -> Shown | None:
+    """What frontend/js/run-page.js chooses of the same address; None while there is nothing to draw.
+
+    Without `default_seq` the last snapshot is shown by default.
+    """
     drawable = [snapshot for snapshot in snapshots if snapshot.revision and snapshot.value_types]
     if not drawable:
         return None
     types = value_types_view(drawable[-1])
     value_type = next((known for known in types if known["name"] == asked.get("t")), types[0])
     having = [snapshot for snapshot in drawable if snapshot.total_of(value_type["name"]) is not None]
-    snapshot = next((snapshot for snapshot in having if str(snapshot.seq) == asked.get("s")), having[-1])
+    default = next((snapshot for snapshot in having if snapshot.seq == default_seq), having[-1])
+    snapshot = next((snapshot for snapshot in having if str(snapshot.seq) == asked.get("s")), default)
     sort = asked.get("sort", "")
-    return Shown(snapshot, value_type, sort if sort in SORTS else "-self", _gone(asked, snapshot, value_type))
+    return Shown(
+        snapshot, value_type, sort if sort in SORTS else "-self", _gone(asked, snapshot, value_type, default_seq)
+    )
 
 
-def _gone(asked: Mapping[str, str], snapshot: Snapshot, value_type: dict[str, Any]) -> list[str]:
+def _gone(asked: Mapping[str, str], snapshot: Snapshot, value_type: dict[str, Any], default_seq: int) -> list[str]:
     name, seq, words = asked.get("t", ""), asked.get("s", ""), []
     if name and name != value_type["name"]:
         words.append(f"The value type {name} of the link is not in this run; {value_type['name']} is shown.")
     if _SEQ.fullmatch(seq) and int(seq) != snapshot.seq:
-        words.append(f"Snapshot {seq} of the link is not in this run; the newest is shown.")
+        default = f"snapshot {default_seq}" if default_seq else "the newest"
+        words.append(f"Snapshot {seq} of the link is not in this run; {default} is shown.")
     return words
 
 
@@ -89,7 +96,7 @@ def _quality(snapshot: Snapshot) -> Quality:
 
 def _moment(run: Run, view: Shown) -> str:
     if not run.duration_s:
-        return ""
+        return f", {view.snapshot.label}" if view.snapshot.label else ""
     until = f"{duration(view.snapshot.elapsed_s)} of {duration(run.duration_s)}"
     is_level = view.value_type["kind"] == "level"
     return f", at {until}" if is_level else f", since the run began, until {until}"
@@ -111,7 +118,7 @@ def _snapshot_links(view: Shown, snapshots: list[Snapshot]) -> list[dict[str, An
     picked = {*range(0, last, step), chosen - 1, chosen, chosen + 1, last} & set(range(len(having)))
     return [
         {
-            "title": duration(having[i].elapsed_s) if having[i].elapsed_s else f"snapshot {having[i].seq}",
+            "title": snapshot_title(having[i]),
             "href": view.address(s=having[i].seq),
             "on": i == chosen,
         }

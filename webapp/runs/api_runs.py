@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from ninja import Field, Query, Router, Schema
 from pydantic import field_validator
 
 from webapp.errors import ApiError
 from webapp.middleware import release_upload_slot
-from webapp.runs import uploads
+from webapp.runs import facts, uploads
 from webapp.runs.listing import BadFilter, RunFilters, page_of, parse_label
 from webapp.runs.models import Run, State
 from webapp.runs.runview import listed_view, run_view
@@ -35,8 +36,10 @@ class UploadQuery(Schema):
     name: str = Field("", max_length=200, description="What the run is called; a file's name will do")
     at: datetime | None = Field(None, description="When it was taken, ISO 8601; default now")
     label: list[str] = Field([], max_length=MAX_LABELS, description="key:value, may be repeated")
+    files: int = Field(1, ge=1, description="How many files make up the run; the others follow by PUT")
+    file: str = Field("", max_length=200, description="What this file of several is called")
 
-    _no_control_characters = field_validator("service", "deploy", "name")(_plain)
+    _no_control_characters = field_validator("service", "deploy", "name", "file")(_plain)
 
     def labels(self) -> dict[str, str]:
         try:
@@ -58,10 +61,20 @@ class PreviewQuery(Schema):
     _no_control_characters = field_validator("name")(_plain)
 
 
+class FileQuery(Schema):
+    file: str = Field("", max_length=200, description="What this file is called")
+
+    _no_control_characters = field_validator("file")(_plain)
+
+
 class Uploaded(Schema):
     run: str
     url: str
     value_types: list[str]
+
+
+class PartlyUploaded(Uploaded):
+    missing: list[int] = Field(description="Numbers of the files that have not come yet")
 
 
 class ListQuery(Schema):
@@ -80,13 +93,18 @@ class ListQuery(Schema):
 
 @router.post(
     "/projects/{slug}/uploads",
-    response={201: Uploaded, 202: Uploaded},
+    response={201: Uploaded, 202: PartlyUploaded},
     summary="Upload a profile in any known format; answers the run's link",
 )
 def upload_file(request: HttpRequest, slug: str, query: Query[UploadQuery]) -> HttpResponse:
-    """The body is the file: `curl --data-binary @out.folded`. 202 when it is stored and not read within 60 s."""
+    """The body is the file: `curl --data-binary @out.folded`. 202 when it is stored and not read within 60 s.
+
+    With `files=3` it is the first of three, and the answer is 202 at once.
+    """
     project = project_or_404(request, slug, Role.MEMBER)
     viewer = viewer_of(request)
+    if query.files > settings.MAX_SNAPSHOTS:
+        raise ApiError(413, f"The upload would have {query.files:,} files, the limit is {settings.MAX_SNAPSHOTS:,}.")
     upload = uploads.Upload(
         project,
         None if isinstance(viewer, ApiToken) else viewer,
@@ -96,8 +114,26 @@ def upload_file(request: HttpRequest, slug: str, query: Query[UploadQuery]) -> H
         labels=query.labels(),
         taken_at=query.taken_at(),
         key=request.headers.get("Idempotency-Key", "")[:100] or None,
+        files=query.files,
+        file=query.file if query.files > 1 else "",
     )
     return _take(request, upload)
+
+
+@router.put(
+    "/runs/{run_id}/files/{int:number}",
+    response={201: Uploaded, 202: PartlyUploaded},
+    summary="Send one more file of an upload of several; the last one's answer says that all are read",
+)
+def put_file(request: HttpRequest, run_id: str, number: int, query: Query[FileQuery]) -> HttpResponse:
+    run = Run.objects.visible_to(viewer_of(request)).filter(run_id=run_id).select_related("project").first()
+    if run is None or run.project is None or not run.upload_files:
+        raise ApiError(404, f"There is no upload {run_id!r} that you may add to.")
+    project_or_404(request, run.project.slug, Role.MEMBER)
+    encoding = uploads.content_encoding(request.headers.get("Content-Encoding"))
+    with uploads.received(request) as body:
+        uploads.keep_file(run, number, body, encoding=encoding, file=query.file)
+    return _answered(request, run)
 
 
 @router.post(
@@ -135,8 +171,18 @@ def _take(request: HttpRequest, upload: uploads.Upload) -> HttpResponse:
     encoding = uploads.content_encoding(request.headers.get("Content-Encoding"))
     with uploads.received(request) as body:
         run = uploads.keep_upload(upload, body, encoding=encoding)
+    return _answered(request, run)
+
+
+def _answered(request: HttpRequest, run: Run) -> HttpResponse:
+    """Once all files are there, after they were read."""
     release_upload_slot(request)
-    run = uploads.read_or_refused(run)
-    names = [row["name"] for row in run.snapshots.get(seq=1).value_types]
-    answer = {"run": run.run_id, "url": request.build_absolute_uri(f"/runs/{run.run_id}"), "value_types": names}
-    return JsonResponse(answer, status=202 if run.state == State.INGESTING else 201)
+    missing = uploads.missing_files(run)
+    answer: dict[str, Any] = {"run": run.run_id, "url": request.build_absolute_uri(f"/runs/{run.run_id}")}
+    if not missing:
+        run = uploads.read_or_refused(run)
+    shown = facts.shown_of(run)
+    answer["value_types"] = [row["name"] for row in shown.value_types] if shown and not missing else []
+    if run.state != State.INGESTING:
+        return JsonResponse(answer, status=201)
+    return JsonResponse(answer | {"missing": missing}, status=202)

@@ -16,7 +16,7 @@ from tracer.profile.gaps import gaps_of
 from tracer.profile.grade import grade
 from tracer.profile.model import Profile, SkippedLine
 from tracer.profile.tree import CallTree
-from webapp.runs.models import Run
+from webapp.runs.models import Run, Snapshot
 
 MAX_CAPTURE_CHARACTERS = 100_000  # it goes into a row, and to every open page
 MAX_CAPTURE_DEPTH = 6
@@ -41,14 +41,21 @@ def of_snapshot(profile: Profile, tree: CallTree) -> dict[str, Any]:
 
 
 def of_run(run: Run) -> dict[str, Any]:
-    """Of the last snapshot that could be read; an upload also learns what it is, a recording knows that already."""
+    """Of the snapshot shown by default; an upload also learns what it is, a recording knows that already."""
     fields: dict[str, Any] = {"changed_at": timezone.now(), "snapshot_count": run.snapshots.count()}
-    last = run.snapshots.filter(revision__gt=0).order_by("-seq").first()
-    if last is None:
+    shown = shown_of(run)
+    if shown is None:
         return fields
-    shown = last.value_types[0]
-    fields |= {"value_type": shown["name"], "unit": shown["unit"][:UNIT_CHARACTERS], "total": shown["total"]}
-    return fields if run.spec else fields | _of_upload(run, last.format, last.capture)
+    first = shown.value_types[0]
+    fields |= {"value_type": first["name"], "unit": first["unit"][:UNIT_CHARACTERS], "total": first["total"]}
+    return fields if run.spec else fields | _of_upload(run, shown.format, shown.capture)
+
+
+def shown_of(run: Run) -> Snapshot | None:
+    """The snapshot shown by default, of those that could be read: the run's own choice, else the last."""
+    read = run.snapshots.filter(revision__gt=0)
+    chosen = read.filter(seq=run.shown_seq).first() if run.shown_seq else None
+    return chosen or read.order_by("-seq").first()
 
 
 def _of_upload(run: Run, format_name: str, capture: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import UploadedFile
 
 from tracer import protocol
 from tracer.options.allocators import ALLOCATOR_OPTIONS, MAX_OPTION_LENGTH
@@ -212,7 +213,21 @@ def default_interval_s(duration_s: float) -> float:
     return max(duration_s / SNAPSHOTS_BY_DEFAULT, SHORTEST_INTERVAL_S)
 
 
+class _SeveralFiles(forms.FileInput):
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """One file or several, each checked like one."""
+
+    widget = _SeveralFiles
+
+    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile[bytes]]:
+        files = data if isinstance(data, list) else [data]
+        return [super(FilesField, self).clean(file, initial) for file in files or [None]]
+
+
 class UploadForm(AboutForm):
-    file = forms.FileField(
+    file = FilesField(
         error_messages={"required": "Choose a file.", "empty": "The file is empty: 0 bytes came. Choose another."},
     )

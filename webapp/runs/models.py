@@ -95,6 +95,8 @@ class Run(models.Model):
 
     upload_key = models.CharField(max_length=100, null=True)  # Idempotency-Key of an upload; its retries find this run
 
+    upload_files = models.IntegerField(default=0)  # of an upload, how many make it up; 0: it is recorded
+
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     reason = models.CharField(max_length=500, default="")  # why it failed, was cancelled, or ended before its time
     changed_at = models.DateTimeField(default=timezone.now)
@@ -114,7 +116,8 @@ class Run(models.Model):
     lost = models.JSONField(default=dict)  # {cause: count}
     probes_left = models.BooleanField(default=False)
 
-    # results, of the snapshot shown by default (the last)
+    shown_seq = models.IntegerField(default=0)  # the snapshot shown by default; 0: the last
+    # results, of the snapshot shown by default
     value_type = models.CharField(max_length=200, default="")
     unit = models.CharField(max_length=40, default="")
     total = models.FloatField(null=True)
@@ -184,6 +187,17 @@ class SnapshotQuerySet(models.QuerySet["Snapshot"]):
         """Waiting ones that no living ingest worker has in hand."""
         return self.waiting().filter(Q(ingest_claimed_at=None) | Q(ingest_claimed_at__lt=now - Snapshot.INGEST_LEASE))
 
+    def held(self, claimed: Snapshot) -> SnapshotQuerySet:
+        """The one that a worker claimed, while it is still that worker's: each claim is another attempt."""
+        return self.waiting().filter(pk=claimed.pk, ingest_attempts=claimed.ingest_attempts)
+
+    def made_files(self) -> list[str]:
+        """What the storage holds that was made of what arrived."""
+        payloads = Payload.objects.filter(snapshot__in=self)
+        trees = [name for snapshot in self.select_related("run") for name in snapshot.trees()]
+        names = [*trees, *payloads.values_list("file", flat=True)]
+        return [name for name in names if name]
+
 
 class Snapshot(models.Model):
     """One moment of a run. `received` keeps the bytes as they came; the tree is a revision of them."""
@@ -193,7 +207,10 @@ class Snapshot(models.Model):
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="snapshots")
     seq = models.IntegerField()  # 1..n
     elapsed_s = models.FloatField(default=0)
-    received = models.CharField(max_length=200)  # storage name
+    label = models.CharField(max_length=200, default="")  # what its file calls this moment, or the file's own name
+    # Storage name; the snapshots made of the moments of one file share it, the first has its size.
+    received = models.CharField(max_length=200)
+    moment = models.IntegerField(default=0)  # which of those in the file, 1..n; 0: the one shown by default
     received_encoding = models.CharField(max_length=10, default="")  # Content-Encoding as it came
     received_sha256 = models.CharField(max_length=64)
     received_bytes = models.BigIntegerField(default=0)
@@ -228,13 +245,13 @@ class Snapshot(models.Model):
         return next((row["total"] for row in self.value_types if row["name"] == value_type), None)
 
     def file_names(self) -> list[str]:
-        """All that the storage holds of it."""
-        names = [self.received, self.tree, *self.older_trees(), *self.payloads.values_list("file", flat=True)]
-        return [name for name in names if name]
+        """All that the storage holds of it; what arrived may be other snapshots' too."""
+        made = Snapshot.objects.filter(pk=self.pk).made_files()
+        return [self.received, *made] if self.received else made
 
-    def older_trees(self) -> list[str]:
-        """Of the revision before, which a page may be reading still."""
-        return [self.tree_name(self.revision - 1)] if self.revision > 1 else []
+    def trees(self) -> list[str]:
+        """Of the current revision, and of the one before, which a page may be reading still."""
+        return [self.tree, self.tree_name(self.revision - 1)] if self.revision > 1 else [self.tree]
 
     def tree_name(self, revision: int) -> str:
         """Where the storage has the tree of that revision, if it has it."""

@@ -11,8 +11,9 @@ from tracer import protocol
 from tracer.profile import tree
 from tracer.profile.errors import ProfileError
 from webapp.celery import app
-from webapp.runs import due, facts, ingest, notify, revisions, unnamed
+from webapp.runs import due, facts, notify, revisions, unnamed
 from webapp.runs.models import Run, Snapshot
+from webapp.runs.received import profile_of
 
 log = logging.getLogger(__name__)
 
@@ -22,6 +23,9 @@ def name_snapshot(snapshot_pk: int) -> None:
     """Once: a second message finds nothing due, or another worker at it. A worker that dies leaves the old revision."""
     snapshot = due.claim(snapshot_pk)
     if snapshot is None:
+        return
+    if not snapshot.received:  # what arrived was thinned out
+        due.settle(snapshot)
         return
     try:
         _name(snapshot)
@@ -34,12 +38,15 @@ def name_snapshot(snapshot_pk: int) -> None:
 
 
 def _name(snapshot: Snapshot) -> None:
-    named = unnamed.named(snapshot.run.project_id, ingest.profile_of(snapshot))
+    """By compare-and-set: of a snapshot that is read anew meanwhile, or deleted, nothing is stored."""
+    named = unnamed.named(snapshot.run.project_id, profile_of(snapshot))
     call_tree = tree.build(named.profile, limits=settings.LIMITS)
     made = revisions.made(snapshot, call_tree, snapshot.revision + 1)
     with transaction.atomic():
+        fields = facts.of_snapshot(named.profile, call_tree) | made.fields
+        if Snapshot.objects.filter(pk=snapshot.pk, revision=snapshot.revision).update(**fields) != 1:
+            return
+        revisions.keep(snapshot, made, named.modules)
         run = Run.objects.select_for_update().get(pk=snapshot.run_id)
-        fields = facts.of_snapshot(named.profile, call_tree) | revisions.keep(snapshot, made, named.modules)
-        Snapshot.objects.filter(pk=snapshot.pk).update(**fields)
         Run.objects.filter(pk=run.pk).update(**facts.of_run(run))
     revisions.forget_before(snapshot, snapshot.revision)

@@ -27,6 +27,11 @@ class Made:
     tree: str  # storage name
     payloads: list[Payload]
 
+    @property
+    def fields(self) -> dict[str, Any]:
+        """That make it the snapshot's current revision."""
+        return {"tree": self.tree, "revision": self.revision}
+
 
 def made(snapshot: Snapshot, call_tree: tree.CallTree, revision: int) -> Made:
     name = _keep(snapshot.tree_name(revision), tree.pack(call_tree))
@@ -35,15 +40,14 @@ def made(snapshot: Snapshot, call_tree: tree.CallTree, revision: int) -> Made:
     return Made(revision, name, payloads)
 
 
-def keep(snapshot: Snapshot, made: Made, modules: Sequence[UnnamedModule]) -> dict[str, Any]:
-    """Inside of a transaction: the rows, and the fields that make it the snapshot's current revision."""
+def keep(snapshot: Snapshot, made: Made, modules: Sequence[UnnamedModule]) -> None:
+    """Inside of the transaction that makes it the snapshot's current revision: the rows."""
     Payload.objects.filter(snapshot=snapshot, revision=made.revision).delete()
     Payload.objects.bulk_create(made.payloads)
     snapshot.unnamed_modules.all().delete()
     for module in modules:
         module.snapshot = snapshot
     UnnamedModule.objects.bulk_create(modules)
-    return {"tree": made.tree, "revision": made.revision}
 
 
 def forget_before(snapshot: Snapshot, revision: int) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from tracer import protocol
 from webapp.runs.models import Payload, Run, Snapshot
+from webapp.runs.templatetags.numbers import duration
 
 SHOWN_OF_VALUE_TYPE = ("name", "unit", "kind", "meaning", "is_signed", "is_float")
 
@@ -52,6 +53,7 @@ def progress_view(run: Run) -> dict[str, Any]:
         "events": run.events,
         "lost": run.lost,
         "stop_requested": run.stop_requested,
+        "shown_seq": run.shown_seq,
     }
 
 
@@ -93,6 +95,7 @@ def _snapshot_view(snapshot: Snapshot, tags: dict[str, Any]) -> dict[str, Any]:
     return {
         "seq": snapshot.seq,
         "elapsed_s": snapshot.elapsed_s,
+        "label": snapshot.label,
         "revision": snapshot.revision,
         "nodes": snapshot.nodes,
         "skipped_lines": snapshot.skipped_lines,
@@ -102,6 +105,13 @@ def _snapshot_view(snapshot: Snapshot, tags: dict[str, Any]) -> dict[str, Any]:
         "tags": tags,
         "capture": snapshot.capture,
     }
+
+
+def snapshot_title(snapshot: Snapshot) -> str:
+    """What its file calls it, else its time, else its number."""
+    if snapshot.label:
+        return snapshot.label
+    return duration(snapshot.elapsed_s) if snapshot.elapsed_s else f"snapshot {snapshot.seq}"
 
 
 def value_types_view(snapshot: Snapshot | None) -> list[dict[str, Any]]:

@@ -149,7 +149,10 @@ def _fields_of_outcome(outcome: Outcome, reason: str, snapshots: int) -> dict[st
 
 
 def settle(run_pk: int) -> bool:
-    """An ingesting run whose snapshots have all come and been read becomes ready, or failed if none could be read."""
+    """An ingesting run whose snapshots have all come and been read becomes ready, or failed if none could be read.
+
+    Of an upload all must: whoever sent a set is not to take a part of it for the whole.
+    """
     run = Run.objects.get(pk=run_pk)
     if run.state != State.INGESTING:
         return False
@@ -157,7 +160,8 @@ def settle(run_pk: int) -> bool:
     if len(snapshots) < run.expected_snapshots or any(ingested_at is None for ingested_at, _ in snapshots):
         return False
     errors = [error for _, error in snapshots if error]
-    fields = {"state": State.READY} if len(errors) < len(snapshots) else {"state": State.FAILED, "reason": errors[-1]}
+    is_readable = not errors or (len(errors) < len(snapshots) and not run.upload_files)
+    fields = {"state": State.READY} if is_readable else {"state": State.FAILED, "reason": errors[-1]}
     is_moved = Run.objects.move(run_pk, old=State.INGESTING, **fields)
     if is_moved:
         notify.run_changed(run.run_id)
@@ -199,12 +203,14 @@ def fail_overdue(now: datetime) -> list[str]:
 
 
 def settle_incomplete(now: datetime) -> list[str]:
-    """Runs whose last snapshots never came: ready with what there is, or failed if there is none."""
+    """Runs whose last snapshots never came: ready with what there is; failed if there is none, or it was uploaded."""
     settled = []
     for run in Run.objects.incomplete_since(now - MISSING_SNAPSHOTS_AFTER):
         came = run.snapshots.filter(error="").count()
-        reason = f"{came} of {run.expected_snapshots} snapshots arrived."
-        if Run.objects.move(run.pk, old=State.INGESTING, state=State.READY if came else State.FAILED, reason=reason):
+        what = "files of the upload" if run.upload_files else "snapshots"
+        reason = f"{came} of {run.expected_snapshots} {what} arrived."
+        state = State.READY if came and not run.upload_files else State.FAILED
+        if Run.objects.move(run.pk, old=State.INGESTING, state=state, reason=reason):
             notify.run_changed(run.run_id)
             settled.append(run.run_id)
     return settled

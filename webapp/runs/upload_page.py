@@ -1,13 +1,17 @@
-"""The Upload page: a file becomes a private preview, or a run of a project, by the same way as the API's uploads."""
+"""The Upload page: files become a private preview, or a run of a project, by the same way as the API's uploads."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.contrib.auth.decorators import login_required
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django_htmx.http import HttpResponseClientRedirect
 
+from tracer.profile.heap_names import grouped
 from webapp.errors import ApiError
 from webapp.middleware import release_upload_slot
 from webapp.runs import uploads
@@ -15,6 +19,8 @@ from webapp.runs.forms import UploadForm
 from webapp.runs.models import Run
 from webapp.teams.access import person, project_or_404, require
 from webapp.teams.models import Project, Role
+
+MOST_PIDS_NAMED = 5
 
 
 @login_required
@@ -34,21 +40,54 @@ def upload(request: HttpRequest, project: str | None = None) -> HttpResponse:
 
 
 def _keep(request: HttpRequest, project: Project | None, form: UploadForm) -> Run:
-    """Store the file and wait until it is read; ApiError if it can't be, and then nothing of it is kept."""
+    """Store the files and wait until they are read; ApiError if one can't be, and then nothing of them is kept."""
     data = form.cleaned_data
-    file = data["file"]
+    files, title = _in_order(data["file"])
     about = uploads.Upload(
         project,
         person(request),
-        title=file.name or "",
+        title=title,
         service=data["service"],
         deploy=data["deploy"],
         labels=data["labels"],
+        files=len(files),
+        file=_name(files[0]) if len(files) > 1 else "",
     )
-    with uploads.received(file) as body:
+    with uploads.received(files[0]) as body:
         run = uploads.keep_upload(about, body, encoding="")
+    _keep_others(run, files[1:])
     release_upload_slot(request)
     return uploads.read_or_refused(run)
+
+
+def _in_order(files: Sequence[UploadedFile[bytes]]) -> tuple[list[UploadedFile[bytes]], str]:
+    """As they were chosen, dumps of jemalloc by their numbers; and what the run is called."""
+    groups = grouped([_name(file) for file in files])
+    if len(groups) > 1:
+        pids = _listed([str(group.pid) for group in groups])
+        raise ApiError(422, f"These are dumps of {len(groups)} processes ({pids}): upload those of one at a time.")
+    ordered = [files[place] for place in groups[0].places]
+    if len(ordered) == 1:
+        return ordered, _name(ordered[0])
+    return ordered, groups[0].title or f"{_name(ordered[0])} and {len(ordered) - 1} more"
+
+
+def _listed(pids: Sequence[str]) -> str:
+    return ", ".join([*pids[:MOST_PIDS_NAMED], *(["…"] if len(pids) > MOST_PIDS_NAMED else [])])
+
+
+def _keep_others(run: Run, files: Sequence[UploadedFile[bytes]]) -> None:
+    try:
+        for number, file in enumerate(files, start=2):
+            with uploads.received(file) as body:
+                uploads.keep_file(run, number, body, encoding="", file=_name(file))
+    except BaseException:
+        uploads.delete_run(run)
+        raise
+
+
+def _name(file: UploadedFile[bytes]) -> str:
+    return (file.name or "")[:200]
 
 
 def _go_to(request: HttpRequest, run: Run) -> HttpResponse:

@@ -57,6 +57,36 @@ def test_a_dropped_file_is_followed_without_a_reload(
     assert response["HX-Redirect"] == f"/runs/{Run.objects.get().run_id}"
 
 
+def send_all(client: Client, path: str, bodies: dict[str, bytes]) -> HttpResponse:
+    return client.post(path, {"file": [SimpleUploadedFile(name, body) for name, body in bodies.items()]})
+
+
+DUMPS = {"jeprof.7.10.f.heap": b"main;b 20\n", "jeprof.7.9.i9.heap": b"main;a 10\n"}
+
+
+def test_several_files_become_the_snapshots_of_one_run(story: Any, as_user: Callable[[User], Client]) -> None:
+    send_all(as_user(story.bob), PROJECT, DUMPS)
+
+    run = Run.objects.get()
+    assert (run.title, run.state, run.total) == ("jeprof.7.*.heap", State.READY, 20)
+    assert [snapshot.label for snapshot in run.snapshots.all()] == ["jeprof.7.9.i9.heap", "jeprof.7.10.f.heap"]
+
+
+def test_dumps_of_two_processes_are_refused_with_their_pids(story: Any, as_user: Callable[[User], Client]) -> None:
+    response = send_all(as_user(story.bob), PREVIEW, DUMPS | {"jeprof.8.0.f.heap": b"main 1\n"})
+
+    assert response.status_code == 422
+    assert "These are dumps of 2 processes (7, 8)" in response.content.decode()
+    assert not Run.objects.exists()
+
+
+def test_one_bad_file_of_several_refuses_them_all(story: Any, as_user: Callable[[User], Client], storage: Path) -> None:
+    response = send_all(as_user(story.bob), PREVIEW, {"good.folded": b"main 1\n", "bad.folded": b"no value\n"})
+
+    assert "good.folded and 1 more was not stored: bad.folded: " in response.content.decode()
+    assert (Run.objects.count(), [path for path in storage.rglob("*") if path.is_file()]) == (0, [])
+
+
 BAD = {
     "empty": (b"", "The file is empty: 0 bytes came."),
     "junk": (bytes(range(256)) * 4, "was not stored"),

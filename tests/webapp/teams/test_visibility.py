@@ -66,6 +66,9 @@ ROWS: dict[str, Row] = {
     "api/v1/runs/<run_id>/snapshots/<int:seq>": Row(
         "/api/v1/runs/{run}/snapshots/9?attempt=attempt-0002", AGENT_ONLY, "PUT", b"main 1\n"
     ),
+    "api/v1/runs/<run_id>/files/<int:number>": Row(
+        "/api/v1/runs/{run}/files/2", API.replace("200", "404"), "PUT", b"main 1\n"
+    ),  # it is no upload
     "api/v1/projects/<slug>/uploads": Row(
         "/api/v1/projects/search-api/uploads", "404 401 404 401  403 201 201 201 401", "POST", b"main 1\n"
     ),

@@ -1,4 +1,4 @@
-"""A valgrind massif file to the heap at its peak, by stack: the importer.
+"""A valgrind massif file to the heap at each of its snapshots, by stack where it has a tree: the importer.
 
 https://valgrind.org/docs/manual/ms-manual.html
 
@@ -24,9 +24,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tracer.profile.errors import EmptyProfile, LimitExceeded, MalformedProfile
-from tracer.profile.formats.reading import Reading
+from tracer.profile.formats.moments import moments_by_line, shown_by_default
+from tracer.profile.formats.reading import Moment, Reading
 from tracer.profile.formats.stack_sums import StackSums
-from tracer.profile.formats.text import head_text, read_by_line
+from tracer.profile.formats.text import head_text
 from tracer.profile.formats.valgrind_frames import frame_name
 from tracer.profile.model import Limits, Profile, ValueType
 
@@ -37,7 +38,11 @@ _HEAD = re.compile(r"desc: .*\ncmd: .*\ntime_unit: ", re.MULTILINE)
 _KEY = re.compile(r"(desc|cmd|time_unit|snapshot|time|mem_heap_B|mem_heap_extra_B|mem_stacks_B|heap_tree)(?:: |=)(.*)")
 _NODE = re.compile(r" *n(\d+): (\d+) (.*)")
 _BELOW = re.compile(r"in \d+ places?, (?:all )?below massif's threshold.*")
-_VALUE_TYPES = (ValueType("heap_bytes", "bytes", "level", "Bytes on the heap at the moment of massif's snapshot"),)
+_OF_FILE = ("desc", "cmd", "time_unit")
+_NO_TREE, _TREE, _PEAK = range(3)  # in the order of their precedence
+_RANKS = {"detailed": _TREE, "peak": _PEAK}
+_UNITS = {"i": "instructions", "B": "bytes allocated and freed"}
+_VALUE_TYPES = (ValueType("heap_bytes", "bytes", "level", "Bytes on the heap, without what the allocator adds"),)
 
 
 def matches(head: bytes) -> bool:
@@ -45,7 +50,12 @@ def matches(head: bytes) -> bool:
 
 
 def read(steps: Iterator[bytes], reading: Reading) -> Profile:
-    return read_by_line(_Text(reading.limits), steps, reading.limits)
+    """The peak, else the largest with a tree."""
+    return shown_by_default(read_moments(steps, reading))
+
+
+def read_moments(steps: Iterator[bytes], reading: Reading) -> Iterator[Moment]:
+    return moments_by_line(_Text(reading.limits), steps, reading.limits)
 
 
 @dataclass(slots=True)
@@ -60,8 +70,6 @@ class _Node:
 class _Tree:
     """One snapshot's, read node by node; each says how many children follow, and a node's callers are its children."""
 
-    snapshot: str
-    is_peak: bool
     sums: StackSums
     size: int = -1  # of the root
     open: list[_Node] = field(default_factory=list)
@@ -94,56 +102,83 @@ class _Tree:
 
 
 class _Text:
-    """Keeps the tree of the peak, else the largest: trees of two moments are never added."""
+    """Snapshot after snapshot: each is a level, so trees of two are never added."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._values: dict[str, str] = {}
-        self._snapshots = 0
+        self._snapshots = self._trees = 0
         self._tree: _Tree | None = None
-        self._best: _Tree | None = None
-        self._best_time = ""
         self._skipped = Profile(())
 
-    def take(self, number: int, line: str) -> None:
+    def take(self, number: int, line: str) -> Moment | None:
         node = _NODE.fullmatch(line) if self._tree is not None else None
         if node is not None and self._tree is not None:
             self._tree.take(number, int(node[1]), int(node[2]), node[3], self._limits)
         elif key := _KEY.fullmatch(line):
-            self._take_value(number, key[1], key[2].strip())
+            return self._take_value(number, key[1], key[2].strip())
         elif line.strip() and not line.startswith("#"):
             self._skipped.skip(number, line, "it is neither a value nor a node of a tree")
+        return None
 
-    def finish(self) -> Profile:
-        self._end_tree(None)
-        if self._best is None:
+    def finish(self) -> Moment | None:
+        moment = self._end_snapshot(None)
+        if not self._trees:
             taken = f"none of massif's snapshots, {self._snapshots:,} in all, has a tree"
             raise EmptyProfile(f"{taken}: run it with --detailed-freq=1, and without --heap=no")
-        profile = self._best.sums.finish()
-        kind = "the peak" if self._best.is_peak else "the largest with a tree; massif marked no peak"
-        when = f"time {self._best_time} ({self._values.get('time_unit', 'i')})"
-        note = f"Snapshot {self._best.snapshot} of {self._snapshots:,}, {kind}, at {when}."
-        profile.capture = {"command": self._values.get("cmd", ""), "notes": [note]}
-        profile.skipped, profile.skipped_lines = self._skipped.skipped, self._skipped.skipped_lines
-        return profile
+        return moment
 
-    def _take_value(self, number: int, key: str, text: str) -> None:
-        if key == "snapshot":
-            self._end_tree(number)
-            self._snapshots += 1
+    def _take_value(self, number: int, key: str, text: str) -> Moment | None:
+        ended = self._end_snapshot(number) if key == "snapshot" else None
+        self._snapshots += key == "snapshot"
         self._values[key] = text
-        if key == "heap_tree" and text in ("detailed", "peak"):
-            self._tree = _Tree(self._values.get("snapshot", "?"), text == "peak", StackSums(_VALUE_TYPES, self._limits))
+        if key == "heap_tree" and text in _RANKS:
+            self._tree = _Tree(StackSums(_VALUE_TYPES, self._limits))
+            self._trees += 1
+        return ended
 
-    def _end_tree(self, number: int | None) -> None:
-        tree, self._tree = self._tree, None
-        if tree is None:
-            return
-        if not tree.is_whole:
+    def _end_snapshot(self, number: int | None) -> Moment | None:
+        snapshot, tree = self._values.pop("snapshot", ""), self._tree
+        if tree is not None and not tree.is_whole:
             where = f"line {number}" if number is not None else "the end of the file"
-            raise MalformedProfile(f"{where}: the tree of snapshot {tree.snapshot} has fewer nodes than it says")
-        if self._best is None or (tree.is_peak, tree.size) > (self._best.is_peak, self._best.size):
-            self._best, self._best_time = tree, self._values.get("time", "?")
+            raise MalformedProfile(f"{where}: the tree of snapshot {snapshot} has fewer nodes than it says")
+        sums = tree.sums if tree is not None else self._total_only(number) if snapshot else None
+        moment = self._moment(snapshot, sums, tree) if sums is not None else None
+        self._tree = None
+        self._values = {key: text for key, text in self._values.items() if key in _OF_FILE}
+        return moment
+
+    def _total_only(self, number: int | None) -> StackSums | None:
+        """Most snapshots have no tree; they tell how the heap grew between those that have."""
+        size = self._values.get("mem_heap_B", "")
+        if not size.isdecimal() or "heap_tree" not in self._values:  # the file was cut off here
+            return None
+        sums = StackSums(_VALUE_TYPES, self._limits)
+        sums.add(["[stack not recorded]"], [int(size)], number)
+        return sums
+
+    def _moment(self, snapshot: str, sums: StackSums, tree: _Tree | None) -> Moment:
+        rank = _RANKS.get(self._values.get("heap_tree", ""), _NO_TREE)
+        label = f"massif snapshot {snapshot}" + (" (peak)" if rank == _PEAK else "")
+        time, unit = self._values.get("time", "?"), self._values.get("time_unit", "i")
+        is_clock = unit == "ms" and time.isdecimal()
+        if not is_clock:
+            label += f" after {f'{int(time):,}' if time.isdecimal() else time} {_UNITS.get(unit, unit)}"
+        profile = sums.finish()
+        profile.capture = {"command": self._values.get("cmd", ""), "notes": self._notes(label, rank)}
+        profile.skipped, profile.skipped_lines = self._skipped.skipped, self._skipped.skipped_lines
+        self._skipped = Profile(())
+        elapsed_s = int(time) / 1000 if is_clock else None
+        return Moment(profile, elapsed_s, label, precedence=(rank, tree.size if tree is not None else 0))
+
+    def _notes(self, label: str, rank: int) -> list[str]:
+        beside = {"that the allocator adds": "mem_heap_extra_B", "of stacks": "mem_stacks_B"}
+        counted = {what: self._values.get(key, "0") for what, key in beside.items()}
+        notes = [f"This is {label}."]
+        if rank == _NO_TREE:
+            notes.append("Massif kept no stacks at this snapshot, only its total.")
+        notes += [f"Not in it: {size} bytes {what}." for what, size in counted.items() if size != "0"]
+        return notes
 
 
 def _name(text: str) -> str:

@@ -13,8 +13,9 @@ import re
 from collections.abc import Iterator
 
 from tracer.profile.formats.loss_reports import LossReports
-from tracer.profile.formats.reading import Reading
-from tracer.profile.formats.text import head_text, read_by_line
+from tracer.profile.formats.moments import moments_by_line, shown_by_default
+from tracer.profile.formats.reading import Moment, Reading
+from tracer.profile.formats.text import head_text
 from tracer.profile.formats.valgrind_frames import frame_name
 from tracer.profile.model import Profile, ValueType
 
@@ -35,7 +36,7 @@ _RECORD = re.compile(
 )
 _FRAME = re.compile(r" +(?:at|by) (0x.*?)\s*")
 _VALUE_TYPES = tuple(
-    ValueType(f"{kind.replace(' ', '_')}_{unit}", unit, "level", f"{words} {meaning} when the program ended")
+    ValueType(f"{kind.replace(' ', '_')}_{unit}", unit, "level", f"{words} {meaning} at the leak check")
     for kind, meaning in _KINDS.items()
     for unit, words in (("bytes", "Bytes of blocks"), ("objects", "Blocks"))
 )
@@ -49,7 +50,12 @@ def matches(head: bytes) -> bool:
 
 
 def read(steps: Iterator[bytes], reading: Reading) -> Profile:
-    return read_by_line(_Text(reading), steps, reading.limits)
+    """The last report of each process."""
+    return shown_by_default(read_moments(steps, reading))
+
+
+def read_moments(steps: Iterator[bytes], reading: Reading) -> Iterator[Moment]:
+    return moments_by_line(_Text(reading), steps, reading.limits)
 
 
 class _Text:
@@ -59,28 +65,30 @@ class _Text:
         self._reports = LossReports(_VALUE_TYPES, reading.limits)
         self._ended: set[str] = set()  # processes whose last leak check is over
 
-    def take(self, number: int, line: str) -> None:
+    def take(self, number: int, line: str) -> Moment | None:
         own = _LINE.fullmatch(line.rstrip())
         if own is None:
-            return  # the program's own output
+            return None  # the program's own output
         process, text = own.groups()
         frame = _FRAME.fullmatch(text) if self._reports.is_open else None
         if frame is not None:
             self._reports.add_frame(frame_name(frame[1]) or frame[1])
-            return
+            return None
         self._reports.close()
         if text == _END:
             self._ended.add(process)
         elif record := _RECORD.fullmatch(text):
-            self._take_record(process, number, record)
+            return self._take_record(process, number, record)
+        return None
 
-    def _take_record(self, process: str, number: int, record: re.Match[str]) -> None:
-        if process in self._ended:
-            self._ended.remove(process)
-            self._reports.begin(process)
+    def _take_record(self, process: str, number: int, record: re.Match[str]) -> Moment | None:
+        is_again = process in self._ended
+        self._ended.discard(process)
+        ended = self._reports.begin(process) if is_again else None
         self._reports.open(process, number, _values(record))
+        return ended
 
-    def finish(self) -> Profile:
+    def finish(self) -> Moment:
         return self._reports.finish("no loss record with its stack is there: run valgrind with --leak-check=full")
 
 

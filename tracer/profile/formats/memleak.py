@@ -1,4 +1,4 @@
-"""Text of bcc's memleak to what was outstanding at its last report: the importer.
+"""Text of bcc's memleak to what was outstanding at each of its reports: the importer.
 
 https://github.com/iovisor/bcc/blob/master/tools/memleak_example.txt
 
@@ -13,9 +13,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tracer.profile.formats.reading import Reading
+from tracer.profile.errors import EmptyProfile
+from tracer.profile.formats.moments import moments_by_line, shown_by_default
+from tracer.profile.formats.reading import Moment, Reading
 from tracer.profile.formats.stack_sums import StackSums
-from tracer.profile.formats.text import head_text, read_by_line
+from tracer.profile.formats.text import head_text
 from tracer.profile.model import Profile, ValueType
 
 NAME = "memleak"
@@ -32,8 +34,8 @@ _ATTACHING = re.compile(r"Attaching to (?:pid \d+|kernel allocators), Ctrl\+C to
 _CHATTER = ("^C", "...")
 _UNKNOWN = ("[unknown]", "<null sym>")
 _VALUE_TYPES = (
-    ValueType("outstanding_bytes", "bytes", "level", "Bytes not freed at memleak's last report, and older than its -o"),
-    ValueType("outstanding_objects", "objects", "level", "Allocations not freed at memleak's last report"),
+    ValueType("outstanding_bytes", "bytes", "level", "Bytes not freed yet, older than memleak's -o"),
+    ValueType("outstanding_objects", "objects", "level", "Allocations not freed yet, older than memleak's -o"),
 )
 
 
@@ -45,56 +47,84 @@ def matches(head: bytes) -> bool:
 
 
 def read(steps: Iterator[bytes], reading: Reading) -> Profile:
-    return read_by_line(_Text(reading), steps, reading.limits)
+    """The last report."""
+    profile = shown_by_default(read_moments(steps, reading))
+    if not profile.stack_count:
+        raise EmptyProfile("memleak's last report holds no stack")
+    return profile
+
+
+def read_moments(steps: Iterator[bytes], reading: Reading) -> Iterator[Moment]:
+    return moments_by_line(_Text(reading), steps, reading.limits)
 
 
 class _Text:
-    """Reports are levels: each new one takes the place of the last, they are never added."""
+    """Reports are levels: each is a moment of its own, they are never added. One may say that all was freed."""
 
     def __init__(self, reading: Reading) -> None:
         self._limits = reading.limits
-        self._reports = 0
+        self._reports = self._stacks = 0
         self._time = ""
+        self._elapsed_s = 0
         self._sums = StackSums(_VALUE_TYPES, self._limits)
         self._open: tuple[int, int, int] | None = None  # line, bytes, objects
         self._frames: list[str] = []  # leaf first
 
-    def take(self, number: int, line: str) -> None:
+    def take(self, number: int, line: str) -> Moment | None:
         if report := _REPORT.fullmatch(line):
-            self._begin(report[1])
-        elif stack := _STACK.fullmatch(line):
-            self._end()
+            return self._begin(report[1])
+        if stack := _STACK.fullmatch(line):
+            self._end_stack()
             self._open = number, int(stack[1]), int(stack[2])
         elif _BLOCK.fullmatch(line) or not line.strip():
-            return
+            return None
         elif self._open and (frame := _FRAME.fullmatch(line)):
             self._frames.append(_name(frame))
         elif line.strip() not in _CHATTER and not _ATTACHING.fullmatch(line):
             self._sums.profile.skip(number, line, "it belongs to no stack of a report")
+        return None
 
-    def finish(self) -> Profile:
-        self._end()
-        profile = self._sums.finish(
-            "memleak's last report holds no stack" if self._reports else "memleak printed no report"
-        )
-        if self._reports:
-            earlier = f", the last of {self._reports:,} reports" if self._reports > 1 else ""
-            profile.capture = {"notes": [f"What memleak reported at {self._time}{earlier}."]}
-        return profile
+    def finish(self) -> Moment:
+        moment = self._end_report()
+        if not self._stacks:
+            raise EmptyProfile("memleak's reports hold no stack" if self._reports else "memleak printed no report")
+        return moment
 
-    def _begin(self, time: str) -> None:
-        self._open, self._frames, self._time = None, [], time
-        before = self._sums.profile
-        self._sums = StackSums(_VALUE_TYPES, self._limits)
-        self._sums.profile.skipped, self._sums.profile.skipped_lines = before.skipped, before.skipped_lines
+    def _begin(self, time: str) -> Moment | None:
+        """What stands before the first report goes with it, unless it is a report whose head is missing."""
+        ended = self._end_report() if self._reports or self._open else None
+        if ended is not None:
+            self._sums = StackSums(_VALUE_TYPES, self._limits)
+        self._elapsed_s += _seconds_between(self._time, time) if self._time else 0
+        self._time = time
         self._reports += 1
+        return ended
 
-    def _end(self) -> None:
+    def _end_report(self) -> Moment:
+        self._end_stack()
+        profile = self._sums.profile
+        self._stacks += profile.stack_count
+        if not self._time:
+            return Moment(profile, elapsed_s=None, label="")
+        profile.capture = {"notes": [f"What memleak reported at {self._time}."]}
+        return Moment(profile, float(self._elapsed_s), f"report of {self._time}")
+
+    def _end_stack(self) -> None:
         if self._open is None:
             return
         line, size, objects = self._open
         self._sums.add([*reversed(self._frames)] or ["[stack not recorded]"], [size, objects], line)
         self._open, self._frames = None, []
+
+
+def _seconds_between(earlier: str, later: str) -> int:
+    """Of two times of day, the second not a whole day after the first."""
+    return (_second_of_day(later) - _second_of_day(earlier)) % 86_400
+
+
+def _second_of_day(time: str) -> int:
+    hours, minutes, seconds = map(int, time.split(":"))
+    return hours * 3600 + minutes * 60 + seconds
 
 
 def _name(frame: re.Match[str]) -> str:

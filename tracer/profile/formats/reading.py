@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from tracer.profile.folded import Resolve
 from tracer.profile.model import Limits, Profile
@@ -15,6 +15,16 @@ class Reading:
     limits: Limits
     resolve: Resolve
     columns: int | None  # values a line, of folded text without our header
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One point in time of a file, which may hold many; the lines skipped are those that belong to it."""
+
+    profile: Profile
+    elapsed_s: float | None  # since the file's own start, or its first moment; None where it does not tell
+    label: str  # what the file calls it; empty where it has no name
+    precedence: tuple[int, ...] = ()  # the highest is shown by default, of equal ones the last
 
 
 class Importer(Protocol):
@@ -33,3 +43,11 @@ class Importer(Protocol):
 
     def read(self, steps: Iterator[bytes], reading: Reading) -> Profile:
         """Raises one of the errors of tracer.profile.errors; UnrecognizedFormat when all of it is something else."""
+
+
+@runtime_checkable
+class MomentImporter(Protocol):
+    """An importer of files that may hold several points in time, besides."""
+
+    def read_moments(self, steps: Iterator[bytes], reading: Reading) -> Iterator[Moment]:
+        """One after the other, none of them kept. Raises like `read`, also after some were given."""

@@ -15,8 +15,9 @@ import re
 from collections.abc import Iterator
 
 from tracer.profile.formats.loss_reports import LossReports
-from tracer.profile.formats.reading import Reading
-from tracer.profile.formats.text import head_text, read_by_line
+from tracer.profile.formats.moments import moments_by_line, shown_by_default
+from tracer.profile.formats.reading import Moment, Reading
+from tracer.profile.formats.text import head_text
 from tracer.profile.model import Profile, ValueType
 from tracer.profile.places import MOST_TOLD
 
@@ -32,8 +33,8 @@ _CHATTER = re.compile(
     r"=+|==\d+==.*|SUMMARY: .*|-+|Objects leaked above:|0x[0-9a-f]+ \(\d+ bytes\)|Suppressions used:.*"
 )
 _VALUE_TYPES = (
-    ValueType("leaked_bytes", "bytes", "level", "Bytes that nothing pointed to any more when the program ended"),
-    ValueType("leaked_objects", "objects", "level", "Objects that nothing pointed to any more when the program ended"),
+    ValueType("leaked_bytes", "bytes", "level", "Bytes that nothing pointed to any more at the leak check"),
+    ValueType("leaked_objects", "objects", "level", "Objects that nothing pointed to any more at the leak check"),
     ValueType("direct_bytes", "bytes", "level", "Those of the leaked bytes that no other leaked object points to"),
     ValueType("indirect_bytes", "bytes", "level", "Those of the leaked bytes that only leaked objects point to"),
 )
@@ -45,7 +46,12 @@ def matches(head: bytes) -> bool:
 
 
 def read(steps: Iterator[bytes], reading: Reading) -> Profile:
-    return read_by_line(_Text(reading), steps, reading.limits)
+    """The last report of each process."""
+    return shown_by_default(read_moments(steps, reading))
+
+
+def read_moments(steps: Iterator[bytes], reading: Reading) -> Iterator[Moment]:
+    return moments_by_line(_Text(reading), steps, reading.limits)
 
 
 class _Text:
@@ -57,11 +63,11 @@ class _Text:
         self._paths: dict[str, str] = {}  # by file name, of those that places are in
         self._build_ids: dict[str, str] = {}
 
-    def take(self, number: int, line: str) -> None:
+    def take(self, number: int, line: str) -> Moment | None:
         if report := _REPORT.match(line):
             self._process = report[1]
-            self._reports.begin(self._process)
-        elif leak := _LEAK.fullmatch(line):
+            return self._told(self._reports.begin(self._process))
+        if leak := _LEAK.fullmatch(line):
             size, objects, is_direct = int(leak[2]), int(leak[3]), leak[1] == "Direct"
             self._reports.open(self._process, number, (size, objects, size * is_direct, size * (not is_direct)))
         elif self._reports.is_open and (frame := _FRAME.fullmatch(line)):
@@ -70,13 +76,19 @@ class _Text:
             self._reports.close()
         elif not _CHATTER.fullmatch(line.strip()):
             self._reports.skipped.skip(number, line, "it is of no leak")
+        return None
 
-    def finish(self) -> Profile:
-        profile = self._reports.finish("the report holds no leak")
-        if self._paths:
-            told = {"modules": self._paths, "build_ids": self._build_ids, "offsets": "image"}
+    def finish(self) -> Moment:
+        moment = self._reports.finish("the report holds no leak")
+        self._told(moment)
+        return moment
+
+    def _told(self, moment: Moment | None) -> Moment | None:
+        if moment is not None and self._paths:
+            told = {"modules": dict(self._paths), "build_ids": dict(self._build_ids), "offsets": "image"}
+            profile = moment.profile
             profile.capture = {**profile.capture, **{key: found for key, found in told.items() if found}}
-        return profile
+        return moment
 
     def _name(self, text: str) -> str:
         """The function, whole; of one without a name, its file and the place in it, from where it was loaded."""
