@@ -52,7 +52,7 @@ def module_of(row: UnnamedModule) -> Module:
 
 def _rows(profile: Profile, places: Mapping[str, Place]) -> list[UnnamedModule]:
     build_ids, told = _build_ids(profile.capture), told_modules(profile.capture)
-    is_ours = profile.capture.get("collector") in protocol.COLLECTORS
+    is_ours = str(profile.capture.get("collector")) in protocol.COLLECTORS
     shares = _shares(profile, places) if places else {}
     modules = [module for module in shares if len(module) <= MODULE_CHARACTERS][:MOST_MODULES]
     return [
