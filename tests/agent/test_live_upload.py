@@ -78,3 +78,17 @@ def test_a_wrong_token_and_an_unknown_project_are_told_apart_in_words(
     assert (wrong_token.returncode, unknown_project.returncode) == (1, 1)
     assert "token" in wrong_token.stderr
     assert "elsewhere" in unknown_project.stderr
+
+
+def test_dumps_of_two_processes_become_two_runs_in_their_order(
+    live_site: LiveSite, story: Story, alice: httpx.Client, tmp_path: Path
+) -> None:
+    sizes = {"jeprof.7.10.f.heap": 300, "jeprof.7.2.i2.heap": 100, "jeprof.8.0.f.heap": 7}
+    for name, size in sizes.items():
+        (tmp_path / name).write_text(f"heap_v2/1\n  t*: 1: {size} [0: 0]\n@ 0x10\n  t*: 1: {size} [0: 0]\n")
+
+    done = upload(live_site, story.project_token, *[tmp_path / name for name in sizes], "--project", "shop")
+
+    views = [alice.get(f"/api/v1/runs/{link.rpartition('/')[2]}").json() for link in done.stdout.split()]
+    assert [[each["totals"]["inuse_bytes"] for each in view["snapshots"]] for view in views] == [[100, 300], [7]]
+    assert [view["state"] for view in views] == ["ready", "ready"]

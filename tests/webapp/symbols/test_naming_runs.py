@@ -277,3 +277,22 @@ def test_a_leak_report_without_a_symbolizer_gets_names_by_the_build_id_that_it_p
     assert send(program.debug, name="renamed").json()["runs"] == 1
 
     assert stacks_of(run) == {"main;store::load(int);store::take(int)": 32}
+
+
+@pytest.mark.usefixtures("eager_worker")
+def test_each_snapshot_of_one_file_gets_its_names(
+    uploaded_run: Callable[..., Run], program: Any, send: Callable[..., Any]
+) -> None:
+    def report(size: int) -> str:
+        frame = f"    #0 0x55d0  (/srv/shop+{program.load:#x}) (BuildId: {program.build_id})"
+        leak = f"Direct leak of {size} byte(s) in 1 object(s) allocated from:"
+        return "\n".join(["==7==ERROR: LeakSanitizer: detected memory leaks", "", leak, frame, "", ""])
+
+    run = uploaded_run((report(32) + report(64)).encode())
+    assert run.snapshots.count() == 2
+
+    assert send(program.debug).json()["runs"] == 1
+
+    found = [(snapshot.revision, snapshot.total_of("leaked_bytes")) for snapshot in run.snapshots.all()]
+    assert found == [(2, 32), (2, 64)]
+    assert [len(snapshot.unnamed_modules.filter(left=0)) for snapshot in run.snapshots.all()] == [1, 1]
