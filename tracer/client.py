@@ -219,6 +219,20 @@ class SiteClient:
         )
         return _object(response, needs=("run", "url"))
 
+    def upload_symbols(self, upload: Upload, *, on_sent: Callable[[int], None] = lambda sent: None) -> dict[str, Any]:
+        """Send a binary or its debug file; returns what it is, and how many runs get names. Twice is one file."""
+        response = self._send(
+            "PUT",
+            f"projects/{_part(upload.project)}/symbols",
+            retry_s=60,
+            params={"name": upload.name},
+            headers=_body_headers(upload.path, upload.encoding),
+            path=upload.path,
+            on_sent=on_sent,
+            timeout=httpx.Timeout(UPLOAD_TIMEOUT_S, connect=5.0),
+        )
+        return _object(response, needs=("module", "build_id", "kind", "runs"))
+
     def _json(
         self, method: str, address: str, *, needs: Sequence[str] = (), retry_s: float = 0, **request: Any
     ) -> dict[str, Any]:

@@ -191,6 +191,8 @@ CAPTURE_KEYS = (
     "unresolved_frames",
     "frames",
     "build_ids",  # {module: build id in hexadecimal} of modules with unresolved frames, to name them later
+    "modules",  # {module: path} of such modules, where the source tells it
+    "offsets",  # OFFSETS_IN_IMAGE, where those of frames without a name are no offsets in their file
     "probes",  # [{"module": …, "symbol": …, "offset": …, "kind": one of PROBE_KINDS}]
     "allocator",  # file name of the module whose malloc the program calls
     "allocators",  # file names of all modules that have one
@@ -211,6 +213,8 @@ CAPTURE_KEYS = (
     "notes",  # [sentence]
 )
 """Keys of `Profile.capture`, written as `# capture: {json}` under the folded header. All are optional."""
+
+OFFSETS_IN_IMAGE = "image"  # distances from where the file was loaded
 
 PROBE_KINDS = ("emulated", "single-step", "tracepoint", "perf event")
 
@@ -305,6 +309,7 @@ POLL_EVERY_S = 5.0  # an agent asks for work by itself, in case a nudge was lost
 # --- task and queue names ---------------------------------------------------------------------------------------------
 
 TASK_RUN_READY = "memflame.run.ready"  # on the host's queue; argument: id of a run or an estimate
+TASK_NAME_SNAPSHOT = "memflame.symbols.name"  # on INGEST_QUEUE; argument: snapshot primary key
 TASK_INGEST_SNAPSHOT = "memflame.ingest.snapshot"  # on INGEST_QUEUE; arguments: snapshot primary key
 INGEST_QUEUE = "ingest"
 

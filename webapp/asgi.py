@@ -22,7 +22,10 @@ from webapp.runs.live import RunConsumer  # noqa: E402
 application = ProtocolTypeRouter(
     {
         "http": UploadGate(
-            django_application, max_bytes=settings.MAX_UPLOAD_BYTES, max_uploads=settings.MAX_CONCURRENT_UPLOADS
+            django_application,
+            max_bytes=settings.MAX_UPLOAD_BYTES,
+            max_symbol_bytes=settings.MAX_SYMBOL_BYTES,
+            max_uploads=settings.MAX_CONCURRENT_UPLOADS,
         ),
         "websocket": AllowedHostsOriginValidator(
             AuthMiddlewareStack(URLRouter([path("ws/runs/<str:run_id>", RunConsumer.as_asgi())]))

@@ -18,7 +18,7 @@ WORKER_SEEN_EVERY_S = 5.0
 app = Celery("memflame")
 app.conf.update(
     broker_url=settings.BROKER_URL,
-    imports=("webapp.runs.ingest",),
+    imports=("webapp.runs.ingest", "webapp.runs.renaming"),
     task_default_queue=protocol.INGEST_QUEUE,
     task_serializer="json",
     accept_content=["json"],

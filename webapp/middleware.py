@@ -18,8 +18,10 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+SYMBOLS_PATH = re.compile(r"^/api/v1/projects/[^/]+/symbols$")
 UPLOAD_PATH = re.compile(
-    r"^/(api/v1/runs/[^/]+/(snapshots|files)/|api/v1/(projects/[^/]+/)?uploads$|(p/[^/]+/)?upload$)"
+    rf"{SYMBOLS_PATH.pattern}"
+    r"|^/(api/v1/runs/[^/]+/(snapshots|files)/|api/v1/(projects/[^/]+/)?uploads$|(p/[^/]+/)?upload$)"
 )
 SLOT = "memflame.upload_slot"
 
@@ -68,10 +70,12 @@ class _Body:
 
 
 class UploadGate:
-    """Answers 413 before Django reads a body over `max_bytes`, with or without Content-Length, and 503 when full."""
+    """Answers 413 before Django reads a body over its limit, with or without Content-Length, and 503 when full."""
 
-    def __init__(self, app: App, *, max_bytes: int, max_uploads: int) -> None:
-        self.app, self.max_bytes, self.slots = app, max_bytes, asyncio.Semaphore(max_uploads)
+    def __init__(self, app: App, *, max_bytes: int, max_uploads: int, max_symbol_bytes: int = 0) -> None:
+        """Files of symbols may be larger than other bodies."""
+        self.app, self.slots = app, asyncio.Semaphore(max_uploads)
+        self._max_bytes, self._max_symbol_bytes = max_bytes, max_symbol_bytes or max_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -80,8 +84,8 @@ class UploadGate:
         declared = _content_length(scope)
         if "\0" in scope["path"] or b"%00" in scope["query_string"]:
             await _refuse(scope, receive, send, 400, "The address holds a NUL.")  # which no database takes in a text
-        elif declared > self.max_bytes:
-            await _refuse(scope, receive, send, 413, self._too_big(f"{declared:,}"))
+        elif declared > (limit := self._limit(scope)):
+            await _refuse(scope, receive, send, 413, _too_big(f"{declared:,}", limit))
         elif not _is_upload(scope):
             await self._count(scope, receive, send)
         elif self.slots.locked():
@@ -101,15 +105,21 @@ class UploadGate:
 
     async def _count(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the body on; when it is refused Django hears that the client is gone, and we answer in its place."""
-        body = _Body(receive, self.max_bytes)
+        limit = self._limit(scope)
+        body = _Body(receive, limit)
         await self.app(scope, body.receive, send)
-        if body.arrived > self.max_bytes:
-            await _refuse(scope, receive, send, 413, self._too_big(f"more than {self.max_bytes:,}"))
+        if body.arrived > limit:
+            await _refuse(scope, receive, send, 413, _too_big(f"more than {limit:,}", limit))
         elif body.is_stalled:
             await _refuse(scope, receive, send, 408, f"No byte came for {IDLE_S:.0f} s; nothing was stored.")
 
-    def _too_big(self, amount: str) -> str:
-        return f"The body has {amount} bytes, the limit is {self.max_bytes:,} bytes; nothing was stored."
+    def _limit(self, scope: Scope) -> int:
+        is_symbols = _is_upload(scope) and SYMBOLS_PATH.match(scope["path"])
+        return self._max_symbol_bytes if is_symbols else self._max_bytes
+
+
+def _too_big(amount: str, limit: int) -> str:
+    return f"The body has {amount} bytes, the limit is {limit:,} bytes; nothing was stored."
 
 
 def _is_upload(scope: Scope) -> bool:

@@ -41,6 +41,7 @@ if (
 INSTALLED_APPS = [
     "webapp.teams",
     "webapp.hosts",
+    "webapp.symbols",
     "webapp.runs",
     "webapp.flamegraph",
     "webapp.compare",
@@ -196,6 +197,13 @@ LIMITS = Limits(
     moments=MAX_SNAPSHOTS,
 )
 MAX_UPLOAD_BYTES = env_int("MEMFLAME_MAX_UPLOAD_BYTES", 64 << 20, "Bytes of one upload as it arrives")
+MAX_SYMBOL_BYTES = env_int("MEMFLAME_MAX_SYMBOL_BYTES", 512 << 20, "Bytes of one file of symbols as it arrives")
+MAX_SYMBOL_INFLATED_BYTES = env_int(
+    "MEMFLAME_MAX_SYMBOL_INFLATED_BYTES", 2 << 30, "Bytes of one file of symbols after decompression"
+)
+MAX_PROJECT_SYMBOL_BYTES = env_int(
+    "MEMFLAME_MAX_PROJECT_SYMBOL_BYTES", 16 << 30, "Bytes of all files of symbols of one project"
+)
 MAX_CONCURRENT_UPLOADS = env_int("MEMFLAME_MAX_CONCURRENT_UPLOADS", 8, "Uploads taken at once; more are told to retry")
 PREVIEW_KEPT_S = env_int("MEMFLAME_PREVIEW_KEPT_S", 86_400, "Seconds a private preview is kept")
 DATA_UPLOAD_MAX_NUMBER_FILES = MAX_SNAPSHOTS  # of a form: each file becomes a snapshot

@@ -12,8 +12,9 @@ from webapp.hosts.api import router as hosts_router
 from webapp.runs.api_agent import router as agent_router
 from webapp.runs.api_estimates import router as estimates_router
 from webapp.runs.api_runs import router as runs_router
+from webapp.runs.api_symbols import router as symbols_router
 
-for router in (hosts_router, agent_router, estimates_router, runs_router, compare_router):
+for router in (hosts_router, agent_router, estimates_router, runs_router, symbols_router, compare_router):
     api.add_router("", router)
 
 urlpatterns = [

@@ -42,3 +42,17 @@ def test_damaged_headers_are_read_to_no_harm(built, tmp_path):
             found = build_id_of(file.fileno())
 
         assert found is None or len(found) <= 128
+
+
+def test_where_program_headers_point_beside_the_note_its_section_tells(built, tmp_path):
+    """As in debug files that eu-strip makes; half an id is none."""
+    whole = bytearray(os.pread(built("-Wl,--build-id=0x0123456789abcdef"), 1 << 20, 0))
+    table, size, count = (int.from_bytes(whole[at : at + width], "little") for at, width in ((32, 8), (54, 2), (56, 2)))
+    for header in range(table, table + size * count, size):
+        if whole[header] == 4:  # PT_NOTE
+            whole[header + 32 : header + 40] = (20).to_bytes(8, "little")  # bytes in the file
+    path = tmp_path / "beside"
+    path.write_bytes(whole)
+
+    with path.open("rb") as file:
+        assert build_id_of(file.fileno()) == "0123456789abcdef"

@@ -233,3 +233,13 @@ async def test_a_view_that_only_waits_gives_its_place_back() -> None:
 )
 def test_it_knows_the_addresses_of_uploads(path: str, is_upload: bool) -> None:
     assert (middleware.UPLOAD_PATH.match(path) is not None) is is_upload
+
+
+@pytest.mark.parametrize(("path", "status"), [("symbols", 200), ("symbols/ab", 413), ("uploads", 413)])
+async def test_only_files_of_symbols_may_be_larger(path: str, status: int) -> None:
+    request = _Request(f"/api/v1/projects/shop/{path}", [bytes(32 * KIB)] * 3)
+
+    gate = UploadGate(_reader, max_bytes=64 * KIB, max_symbol_bytes=96 * KIB, max_uploads=2)
+    await gate(request.scope, request.receive, request.send)
+
+    assert request.status == status

@@ -22,6 +22,7 @@ COMMANDS: dict[str, Command] = {
     "record": Command("record", "Record memory stacks of a live process"),
     "rates": Command("rates", "Print events a second of a process, or of all"),
     "upload": Command("upload", "Send a profile to a memflame site"),
+    "symbols": Command("symbols", "Send binaries to a site, for names of frames that have none"),
     "convert": Command("convert", "Read a profile, list or write its value types"),
     "diff": Command("diff", "Print stack, before and after of two profiles"),
     "dtrace-script": Command("dtrace_script", "Print a DTrace script that logs allocations and frees"),

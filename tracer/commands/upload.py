@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import json
-import sys
-import tempfile
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from tracer.client import ClientError, SiteClient, Upload, read_token
+from tracer.commands.sending import packed, progress
 from tracer.profile.heap_names import grouped
-
-# What is packed already is sent as it is: the site knows gzip, zstd, bzip2 and xz by their first bytes.
-PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\x00")
-PACK_FROM_BYTES = 64 << 10  # a smaller file is sent as fast without
 
 
 def upload(
@@ -87,45 +81,8 @@ def _send_all(client: SiteClient, about: Upload, files: Sequence[Path], title: s
 
 
 def _send(wanted: Upload, send: Callable[..., dict[str, Any]]) -> dict[str, Any]:
-    with _packed(wanted) as ready, _progress(ready.path.stat().st_size, wanted.path.name) as on_sent:
+    with packed(wanted) as ready, progress(ready.path.stat().st_size, wanted.path.name, _say) as on_sent:
         return send(ready, on_sent=on_sent)
-
-
-@contextmanager
-def _packed(wanted: Upload) -> Iterator[Upload]:
-    """A large plain file is packed into a temporary one: folded stacks shrink to a tenth or less."""
-    with wanted.path.open("rb") as file:
-        first = file.read(8)
-        file.seek(0)
-        if first.startswith(PACKED) or wanted.path.stat().st_size < PACK_FROM_BYTES:
-            yield wanted
-            return
-        with tempfile.NamedTemporaryFile(prefix="memflame-", suffix=".zst") as packed:
-            _pack(file, packed)
-            packed.flush()
-            yield replace(wanted, path=Path(packed.name), encoding="zstd")
-
-
-def _pack(source: BinaryIO, target: Any) -> None:
-    import zstandard
-
-    zstandard.ZstdCompressor(level=3).copy_stream(source, target)
-
-
-@contextmanager
-def _progress(total_bytes: int, name: str) -> Iterator[Callable[[int], None]]:
-    """A bar on a terminal, one line otherwise."""
-    if not sys.stderr.isatty():
-        _say(f"sending {name}, {total_bytes:,} bytes")
-        yield lambda sent: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("sending", total=total_bytes)
-        yield lambda sent: progress.update(task, completed=sent)
 
 
 def _say(text: str) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tracer.profile.model import Number, Profile
+from tracer.profile.places import is_file, place_of, told_modules
 
 TRUNCATED = "[truncated]"  # root of a stack that had more frames than were captured
 BROKEN = "[broken unwind]"  # root of a stack whose unwinding ended before its root
@@ -21,10 +22,8 @@ NO_MODULE = "[unknown]"
 MOST_MODULES = 20  # that are told by name: those with the largest values
 
 _MARKS = {TRUNCATED: "truncated", BROKEN: "broken", NO_CALLER: "broken", NO_STACK: "without_stack"}
-# As we write a place without a name, `module+0xoffset`. Other tools put offsets behind function names too, so of their
-# files only those count that can't be functions.
-_OURS = re.compile(r"(?P<module>.+)\+0x[0-9a-f]+|\[unknown\]")
-_OTHERS = re.compile(r"(?P<module>.*\.so[.0-9]*|\[.*\])\+0x[0-9a-f]+|\[unknown\]|\?\?|0x[0-9a-f]+|\[[^]]*\.so[.0-9]*\]")
+_OURS = re.compile(r"\[unknown\]")
+_OTHERS = re.compile(r"\[unknown\]|\?\?|0x[0-9a-f]+|\[[^]]*\.so[.0-9]*\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ def gaps_of(profile: Profile, *, is_ours: bool) -> Gaps:
 
     `unresolved` is a share of the graph's area, where each frame is as wide as its value; the others are of the value.
     """
-    sums = _Sums(_module_by_id(profile.names, is_ours=is_ours), _mark_by_id(profile.names))
+    sums = _Sums(_module_by_id(profile, is_ours=is_ours), _mark_by_id(profile.names))
     values = profile.columns[0]
     for key, row in profile.row_by_key.items():
         if values[row]:
@@ -72,11 +71,17 @@ class _Sums:
         return {"unresolved": round(self._unresolved / self._area, 6), **marked}
 
 
-def _module_by_id(names: list[str], *, is_ours: bool) -> dict[int, str]:
+def _module_by_id(profile: Profile, *, is_ours: bool) -> dict[int, str]:
     """Of names that are none: the file they are in, as far as that is known."""
-    pattern = _OURS if is_ours else _OTHERS
-    found = ((number, pattern.fullmatch(name)) for number, name in enumerate(names) if not name.startswith(C_LIBRARY))
-    return {number: match["module"] or NO_MODULE for number, match in found if match}
+    pattern, told = _OURS if is_ours else _OTHERS, told_modules(profile.capture)
+    modules: dict[int, str] = {}
+    for number, name in enumerate(profile.names):
+        place = None if name.startswith(C_LIBRARY) else place_of(name)
+        if place is not None and is_file(place.module, told, is_ours=is_ours):
+            modules[number] = place.module
+        elif place is None and pattern.fullmatch(name):
+            modules[number] = NO_MODULE
+    return modules
 
 
 def _mark_by_id(names: list[str]) -> dict[int, str]:

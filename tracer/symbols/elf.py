@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from tracer.symbols.headers import ElfError as ElfError
 from tracer.symbols.headers import Headers, content
+from tracer.symbols.segments import Segment as Segment
+from tracer.symbols.segments import is_cut, segments_of
 from tracer.symbols.spans import FunctionSpans
 
 _SYMBOL = struct.Struct("=IBxHQQ")  # Elf64_Sym: name, information, section, value, size
@@ -22,15 +24,6 @@ _RELOCATION = struct.Struct("=QQq")  # Elf64_Rela: place, information, addend
 _GLOBAL_DATA, _JUMP_SLOT = 6, 7  # R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT
 _PT_LOAD, _PT_GNU_EH_FRAME = 1, 0x6474E550
 _UNPACKING_BYTES, _UNPACKED_BYTES = 128 << 20, 64 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A loaded part of the file: file offsets and the addresses they get, before the loader moves them."""
-
-    offset: int
-    address: int
-    file_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +83,9 @@ class ElfFile:
             self._sections = self._headers.sections()
         except OSError as error:
             raise ElfError(str(error)) from error
-        self.segments = [
-            Segment(part.offset, part.address, part.file_bytes) for part in self._programs if part.kind == _PT_LOAD
-        ]
+        loaded = [part for part in self._programs if part.kind == _PT_LOAD]
+        self.has_code = ".text" in self._sections or not is_cut(loaded)  # or it is a debug file, made by objcopy
+        self.segments = segments_of(loaded, has_code=self.has_code)
 
     def __enter__(self) -> ElfFile:
         return self

@@ -41,8 +41,13 @@ class Entry:
         inlined functions and the lines.
         """
         address = self.table.address_at(offset)
-        if address is None:
-            return []
+        return self._at(address) if address is not None else []
+
+    def locations_in_image(self, distance: int) -> list[Location]:
+        """The same, of a distance from where the file was loaded."""
+        return self._at(self.table.base + distance)
+
+    def _at(self, address: int) -> list[Location]:
         name = self.table.name_at(address)
         found = self.lines.locations(address) if self.lines is not None else []
         if name is None:

@@ -11,10 +11,11 @@ import struct
 from dataclasses import dataclass
 
 _FILE = struct.Struct("=4sBB10x8x8xQQ6xHHHHH")
-_PROGRAM = struct.Struct("=IIQQ8xQ16x")  # type, flags, offset, address, bytes in the file
+_PROGRAM = struct.Struct("=IIQQ8xQQQ")  # type, flags, offset, address, bytes in the file and in memory, alignment
 _SECTION = struct.Struct("=II8xQQQI20x")  # name, type, address, offset, size, link
 _64_BIT, _LITTLE_ENDIAN = 2, 1
 _NO_CONTENT = (0, 8)  # SHT_NULL, SHT_NOBITS: the content is in another file
+_MAX_NAME, _MAX_NAMES = 256, 1 << 20  # bytes of the name of a section, and of all of them
 _MAX_HEADERS = 65_535  # more are written in a way of their own; no binary that runs has them
 
 
@@ -29,6 +30,8 @@ class ProgramHeader:
     offset: int
     address: int
     file_bytes: int
+    memory_bytes: int
+    alignment: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +62,20 @@ class Headers:
     def sections(self) -> dict[str, Section]:
         """Those that have content in this file."""
         raw = _table(self._fd, self._sections, self._section_size, self._section_count, _SECTION)
-        text = content(self._fd, *raw[self._names][3:5]) if self._names < len(raw) else b""
+        text = self._section_names(raw)
         return {
-            text[name : text.find(b"\0", name)].decode("utf-8", "replace"): Section(address, offset, size, link)
+            text[name : name + _MAX_NAME].partition(b"\0")[0].decode("utf-8", "replace"): Section(
+                address, offset, size, link
+            )
             for name, kind, address, offset, size, link in raw
             if kind not in _NO_CONTENT
         }
+
+    def _section_names(self, raw: list[tuple[int, ...]]) -> bytes:
+        if self._names >= len(raw):
+            return b""
+        _, _, _, offset, size, _ = raw[self._names]
+        return content(self._fd, offset, min(size, _MAX_NAMES))
 
     def section_content(self, number: int) -> bytes:
         """Of the section with that number, as links have it."""

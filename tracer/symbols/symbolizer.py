@@ -43,8 +43,11 @@ class Symbolizer:
     `meanwhile` is called while it waits for names: the recording has to go on.
     """
 
-    def __init__(self, store: NameStore | None = None, *, meanwhile: Meanwhile = lambda: None) -> None:
-        self.meanwhile = meanwhile
+    def __init__(
+        self, store: NameStore | None = None, *, meanwhile: Meanwhile = lambda: None,
+        session_s: float = _SESSION_S, making_s: float = _MAKING_S,
+    ) -> None:  # fmt: skip
+        self.meanwhile, self.session_s, self.making_s = meanwhile, session_s, making_s
         self.store = store if store is not None else default_store()
         self.troubles: dict[str, str] = {}
         self.unread_lines: set[str] = set()  # keys of binaries whose debug information took too long
@@ -114,7 +117,7 @@ class Session:
         self._resources = ExitStack()
         self._plans = {binary.fd: _Plan(binary, symbolizer.store, self._resources) for binary in binaries}
         self._namer: Namer | None = None  # until something is asked that is not known
-        self._deadline = time.monotonic() + _SESSION_S
+        self._deadline = time.monotonic() + symbolizer.session_s
 
     def __enter__(self) -> Session:
         return self
@@ -124,16 +127,20 @@ class Session:
             self._namer.close()
         self._resources.close()
 
-    def locations(self, binary: Binary, offsets: Sequence[int]) -> list[list[Location]]:
-        """For each offset the functions there, outermost first and mangled; none where nothing is known."""
+    def locations(self, binary: Binary, offsets: Sequence[int], *, in_image: bool = False) -> list[list[Location]]:
+        """For each offset the functions there, outermost first and mangled; none where nothing is known.
+
+        `in_image`: they are no offsets in the file, but distances from where it was loaded.
+        """
         plan = self._plans[binary.fd]
         if not plan.is_elf:
             return [[] for _ in offsets]
-        known = self._symbolizer.places(plan.key) if plan.key else {}
+        known = self._symbolizer.places(plan.key + " in its image" * in_image) if plan.key else {}
         new = [offset for offset in offsets if offset not in known]
         try:
             if new:
-                known.update(zip(new, self._found(plan, new), strict=True))
+                wanted = {"offsets": new, "in_image": in_image}
+                known.update(zip(new, self._found(plan, wanted), strict=True))
         except (NamerError, ValueError, TypeError, KeyError) as error:
             self._symbolizer.troubles[binary.path] = str(error)
         return [known.get(offset, []) for offset in offsets]
@@ -158,40 +165,40 @@ class Session:
                 known.learn(some, some)
         return {name: known.known(name) or name for name in wanted}
 
-    def _found(self, plan: _Plan, offsets: Sequence[int]) -> list[list[Location]]:
-        found = self._loaded(plan, offsets) if plan.entry is not None else None
-        found = self._made(plan, offsets) if found is None else found
+    def _found(self, plan: _Plan, wanted: dict[str, Any]) -> list[list[Location]]:
+        found = self._loaded(plan, wanted) if plan.entry is not None else None
+        found = self._made(plan, wanted) if found is None else found
         return [[Location(_text(name), _text(file), int(line)) for name, file, line in places] for places in found]
 
-    def _loaded(self, plan: _Plan, offsets: Sequence[int]) -> list[Any] | None:
+    def _loaded(self, plan: _Plan, wanted: dict[str, Any]) -> list[Any] | None:
         """None if the entry is to be made again: it is damaged, or a debug file that was missing has come."""
         assert plan.entry is not None
         try:
-            answer, _ = self._ask({"do": "load", "offsets": list(offsets)}, [plan.entry], needs_lines=plan.needs_lines)
+            answer, _ = self._ask({"do": "load", **wanted}, [plan.entry], needs_lines=plan.needs_lines)
         except NamerError:
             return None
         if answer["missing"] and plan.find(DebugLink(*answer["missing"])):
             return None
         return list(answer["locations"])
 
-    def _made(self, plan: _Plan, offsets: Sequence[int]) -> list[Any]:
+    def _made(self, plan: _Plan, wanted: dict[str, Any]) -> list[Any]:
         key = plan.key or plan.binary.path
         if key in self._symbolizer.unread_lines:
-            return self._made_once(plan, offsets, with_lines=False)
+            return self._made_once(plan, wanted, with_lines=False)
         try:
-            return self._made_once(plan, offsets, with_lines=True)
+            return self._made_once(plan, wanted, with_lines=True)
         except NamerError as error:
             self._symbolizer.unread_lines.add(key)
             self._symbolizer.troubles[plan.binary.path] = f"lines and inlined functions: {error}"
-            return self._made_once(plan, offsets, with_lines=False)
+            return self._made_once(plan, wanted, with_lines=False)
 
-    def _made_once(self, plan: _Plan, offsets: Sequence[int], *, with_lines: bool) -> list[Any]:
-        request = {"do": "make", "offsets": list(offsets), "lines": with_lines, "is_searched": plan.debug is not None}
-        answer, made = self._ask(request, self._files(plan), needs_lines=True, within_s=_MAKING_S)
+    def _made_once(self, plan: _Plan, wanted: dict[str, Any], *, with_lines: bool) -> list[Any]:
+        request = {"do": "make", **wanted, "lines": with_lines, "is_searched": plan.debug is not None}
+        answer, made = self._ask(request, self._files(plan), needs_lines=True, within_s=self._symbolizer.making_s)
         if "missing" in answer:
             request["is_searched"] = True
             plan.find(DebugLink(*answer["missing"]))
-            answer, made = self._ask(request, self._files(plan), needs_lines=True, within_s=_MAKING_S)
+            answer, made = self._ask(request, self._files(plan), needs_lines=True, within_s=self._symbolizer.making_s)
         for fd in made:
             with open(fd, "rb") as entry:  # noqa: PTH123 - a descriptor
                 if with_lines and plan.key:
@@ -203,13 +210,13 @@ class Session:
 
     def _ask(
         self, request: dict[str, Any], files: Sequence[int] = (), *, needs_lines: bool = False,
-        within_s: float = _SESSION_S,
+        within_s: float | None = None,
     ) -> tuple[Any, list[int]]:  # fmt: skip
         left_s = self._deadline - time.monotonic()
         if left_s <= 0:
             raise NamerError("no time was left for it")
         namer = self._started(needs_lines=needs_lines)
-        return namer.ask(request, files, within_s=min(within_s, left_s), meanwhile=self._symbolizer.meanwhile)
+        return namer.ask(request, files, within_s=min(within_s or left_s, left_s), meanwhile=self._symbolizer.meanwhile)
 
     def _started(self, *, needs_lines: bool) -> Namer:
         if self._namer is None:

@@ -29,6 +29,11 @@ class SymbolTable:
     def __len__(self) -> int:
         return len(self._addresses)
 
+    @property
+    def base(self) -> int:
+        """The lowest address that is loaded."""
+        return min((segment.address for segment in self._segments), default=0)
+
     def address_at(self, offset: int) -> int | None:
         """In the file's own addresses."""
         for segment in self._segments:

@@ -7,7 +7,9 @@ It gets open files over the socket that is its standard input, and answers with 
                                                          {"locations": […]}  + entry
     {"do": "jit", "addresses": [4919]}  + map            {"names": {"4919": "loadIndex"}}
     {"do": "demangle", "names": ["_Z4loadv"]}            {"names": ["load()"]}
+    {"do": "inspect"}  + binary or debug file            {"build_id": "93ac…", "kind": "binary", "has_lines": true}
 
+With "in_image": true, offsets are distances from where the binary is loaded.
 `missing` is name and checksum of a debug file that the binary asks for: `make` answers it alone unless one was given,
 or is_searched says that there is none. An answer {"error": "…"} says why not.
 """
@@ -27,6 +29,7 @@ from tracer.symbols.confinement import confine
 from tracer.symbols.demangle import demangled
 from tracer.symbols.demangle import load as load_demanglers
 from tracer.symbols.entry import Entry, unpacked_entry
+from tracer.symbols.inspection import inspected
 from tracer.symbols.jit import names_in_map
 from tracer.symbols.lines import Location
 from tracer.symbols.lines import load as load_lines
@@ -71,7 +74,7 @@ def _answer(request: dict[str, Any], files: list[int]) -> Answer:
 def _load_entry(request: dict[str, Any], files: list[int]) -> Answer:
     entry = _opened(files[0])
     missing = [entry.missing.name, entry.missing.crc] if entry.missing is not None else None
-    return {"locations": _locations(entry, request["offsets"]), "missing": missing}, []
+    return {"locations": _locations(entry, request), "missing": missing}, []
 
 
 def _make_entry(request: dict[str, Any], files: list[int]) -> Answer:
@@ -83,15 +86,16 @@ def _make_entry(request: dict[str, Any], files: list[int]) -> Answer:
     entry = os.memfd_create("entry")
     with open(entry, "wb", closefd=False) as file:
         file.write(content)
-    return {"locations": _locations(_opened(entry), request["offsets"])}, [entry]
+    return {"locations": _locations(_opened(entry), request)}, [entry]
 
 
 def _opened(fd: int) -> Entry:
     return unpacked_entry(memoryview(mmap.mmap(fd, 0, prot=mmap.PROT_READ)))
 
 
-def _locations(entry: Entry, offsets: Sequence[int]) -> list[list[Location]]:
-    return [entry.locations(offset) for offset in offsets]
+def _locations(entry: Entry, request: dict[str, Any]) -> list[list[Location]]:
+    find = entry.locations_in_image if request.get("in_image") else entry.locations
+    return [find(offset) for offset in request["offsets"]]
 
 
 def _jit_names(request: dict[str, Any], files: list[int]) -> Answer:
@@ -102,11 +106,16 @@ def _demangled_names(request: dict[str, Any], files: list[int]) -> Answer:
     return {"names": [demangled(name) for name in request["names"]]}, []
 
 
+def _inspected(request: dict[str, Any], files: list[int]) -> Answer:
+    return inspected(files[0]), []
+
+
 _ANSWERS: dict[str, Callable[[dict[str, Any], list[int]], Answer]] = {
     "load": _load_entry,
     "make": _make_entry,
     "jit": _jit_names,
     "demangle": _demangled_names,
+    "inspect": _inspected,
 }
 
 

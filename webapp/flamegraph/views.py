@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import re
+
 from django.contrib.auth.decorators import login_required
 from django.core.files.storage import default_storage
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET
 
 from tracer.profile.formats.unpack import packed_as
 from webapp.flamegraph import exports, plain
 from webapp.flamegraph.filters import filter_words, mode_words
 from webapp.flamegraph.serving import packed_response, quoted, signed_in
+from webapp.runs import needed
 from webapp.runs.models import Payload, Run
 from webapp.runs.views import may_delete
 from webapp.teams.access import person
 from webapp.teams.models import Role
 
 STAGES = ("overview", "full")
+_TAG = re.compile(r"(\d{1,9})-[0-9a-f]{1,16}")
 DOWNLOADS_OFFERED = 50  # the newest; older ones have an address, but a menu of 2,000 helps nobody
 _EXTENSIONS = {"gzip": ".gz", "zstd": ".zst", "bzip2": ".bz2", "xz": ".xz"}
 
@@ -45,6 +49,8 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "run_api_url": f"/api/v1/runs/{found.run_id}",
         "preload_url": _preload_url(found, shown, first) if shown and first else "",
         "plain": plain.page(found, snapshots, shown, first.functions) if shown and first else None,
+        "needed": needed.of_snapshot(shown.snapshot) if shown and found.project else (),
+        "server": f"{request.scheme}://{request.get_host()}",
     }
     return render(request, "flamegraph/run.html", context)
 
@@ -75,9 +81,22 @@ def payload(request: HttpRequest, run_id: str, seq: int, value_type: str, tag: s
     run = get_object_or_404(Run.objects.visible_to(viewer).only("pk"), run_id=run_id)
     found = Payload.objects.filter(snapshot__run=run, snapshot__seq=seq, value_type=value_type)
     row = next((row for row in found.defer("overview", "functions") if row.tag == tag), None)
-    if row is None or stage not in STAGES:
+    if stage not in STAGES:
         raise Http404("no such payload")
+    if row is None:
+        return _newer_payload(run, seq, value_type, tag, stage)
     return packed_response(request, f"{tag}-{stage}", lambda: _packed(row, stage))
+
+
+def _newer_payload(run: Run, seq: int, value_type: str, tag: str, stage: str) -> HttpResponse:
+    """An address of a revision that is gone leads to the one that took its place: the values are the same."""
+    snapshot = get_object_or_404(run.snapshots, seq=seq)
+    newest = Payload.objects.filter(snapshot=snapshot, revision=snapshot.revision, value_type=value_type)
+    row = newest.only("revision", "content_hash").first()
+    asked = _TAG.fullmatch(tag)
+    if row is None or asked is None or int(asked[1]) >= row.revision:
+        raise Http404("no such payload")
+    return redirect(payload_url(run.run_id, seq, value_type, row.tag, stage))
 
 
 def _packed(row: Payload, stage: str) -> bytes:

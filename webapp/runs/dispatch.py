@@ -45,6 +45,11 @@ def tell_ingest(snapshot_pk: int) -> bool:
     return _send(protocol.TASK_INGEST_SNAPSHOT, snapshot_pk, queue=protocol.INGEST_QUEUE)
 
 
+def tell_naming(snapshot_pk: int) -> bool:
+    """Now; False if the broker did not take it."""
+    return _send(protocol.TASK_NAME_SNAPSHOT, snapshot_pk, queue=protocol.INGEST_QUEUE)
+
+
 def _send(task: str, argument: Any, *, queue: str) -> bool:
     try:
         app.signature(task, (argument,)).apply_async(queue=queue, expires=NUDGE_EXPIRES_S, retry=False)

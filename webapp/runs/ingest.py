@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
-import xxhash
 from django.conf import settings
-from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import DatabaseError, connection, transaction
 from django.db.models import F
@@ -21,18 +17,16 @@ from tracer import protocol
 from tracer.profile import tree
 from tracer.profile.errors import LimitExceeded, ProfileError
 from tracer.profile.formats.reading import Moment
-from tracer.profile.tree import payload
 from webapp.celery import app
-from webapp.runs import facts, functions, notify, states
-from webapp.runs.models import Payload, Run, Snapshot
+from webapp.runs import due, facts, notify, revisions, states, unnamed
+from webapp.runs.models import Payload, Run, Snapshot, UnnamedModule
 from webapp.runs.received import moments_of
 
 log = logging.getLogger(__name__)
 
-REVISION = 1  # of the tree made of what arrived; new symbols will make others
+FIRST_REVISION = 1  # of the tree made of what arrived; new symbols make others
 MAX_ATTEMPTS = 3  # a file that ended the worker this often is not tried again
 RENEW_CLAIM_EVERY_S = 5.0
-GZIP_LEVEL = 6
 ERROR_CHARACTERS = 500
 LABEL_CHARACTERS = 200
 
@@ -107,6 +101,9 @@ def _read(snapshot: Snapshot) -> None:
         _refuse(snapshot, str(error), is_over_limit=True)
     except ProfileError as error:
         _refuse(snapshot, str(error))
+    else:
+        modules = UnnamedModule.objects.filter(snapshot__run=snapshot.run_id)
+        due.nudge(due.mark_changed(snapshot.run.project_id, modules))  # symbols that came meanwhile
 
 
 def _read_moments(first: Snapshot) -> None:
@@ -137,6 +134,7 @@ def _forget(first: Snapshot) -> None:
         _hold(first)
         siblings.delete()
         Payload.objects.filter(snapshot=first).delete()
+        first.unnamed_modules.all().delete()
         Snapshot.objects.filter(pk=first.pk).update(tree="", revision=0, value_types=[], moment=0)
     for name in files:
         default_storage.delete(name)
@@ -169,19 +167,18 @@ def _refuse(snapshot: Snapshot, error: str, *, is_over_limit: bool = False) -> N
 
 def _store(first: Snapshot, snapshot: Snapshot, moment: Moment, *, place: int) -> None:
     """Files first, then all rows at once: nobody sees a revision without its payloads."""
-    call_tree = tree.build(moment.profile, limits=settings.LIMITS)
-    name = _keep(f"trees/{snapshot.run.run_id}/{snapshot.seq:04d}-{REVISION}.tree", tree.pack(call_tree))
-    tables = functions.tables(call_tree)
-    payloads = [_payload(snapshot, call_tree, column, table) for column, table in enumerate(tables)]
-    fields = facts.of_snapshot(moment.profile, call_tree) | {"tree": name, "revision": REVISION, "error": ""}
+    named = unnamed.named(snapshot.run.project_id, moment.profile)
+    call_tree = tree.build(named.profile, limits=settings.LIMITS)
+    made = revisions.made(snapshot, call_tree, FIRST_REVISION)
+    fields = facts.of_snapshot(named.profile, call_tree) | made.fields | {"error": ""}
     if moment.label or moment.elapsed_s is not None:
         fields |= {"label": moment.label[:LABEL_CHARACTERS], "elapsed_s": moment.elapsed_s or 0.0}
     with transaction.atomic():
         _hold(first)
         for field, value in (fields | {"moment": place}).items():
             setattr(snapshot, field, value)
-        snapshot.save(update_fields=None if snapshot.pk is None else [*fields, "moment"])
-        Payload.objects.bulk_create(payloads)
+        snapshot.save(update_fields=None if snapshot._state.adding else [*fields, "moment"])
+        revisions.keep(snapshot, made, named.modules)
 
 
 def _finish(first: Snapshot, fields: dict[str, int]) -> None:
@@ -192,32 +189,3 @@ def _finish(first: Snapshot, fields: dict[str, int]) -> None:
         Snapshot.objects.filter(pk=first.pk).update(ingested_at=timezone.now())
         run.shown_seq = fields.get("shown_seq", run.shown_seq)
         Run.objects.filter(pk=run.pk).update(**facts.of_run(run), **fields)
-
-
-def _payload(snapshot: Snapshot, call_tree: tree.CallTree, column: int, table: dict[str, Any]) -> Payload:
-    """Both stages, compressed here once. A tree that is small, or has negative values, has the first only."""
-    first = payload.encode(call_tree, column, overview=True)
-    whole = first if first.is_full else payload.encode(call_tree, column, overview=False)
-    content_hash = xxhash.xxh3_64_hexdigest(whole.data)
-    file = f"payloads/{snapshot.run.run_id}/{snapshot.seq:04d}-{REVISION}-{column}-{content_hash}.gz"
-    return Payload(
-        snapshot=snapshot,
-        revision=REVISION,
-        value_type=call_tree.value_types[column].name,
-        overview=_gzip(first.data),
-        overview_is_full=first.is_full,
-        file="" if first.is_full else _keep(file, _gzip(whole.data)),
-        content_hash=content_hash,
-        functions=table,
-    )
-
-
-def _gzip(data: bytes) -> bytes:
-    return gzip.compress(data, GZIP_LEVEL, mtime=0)
-
-
-def _keep(name: str, data: bytes) -> str:
-    """The same name again is the same snapshot read again, after a worker died: its file is replaced."""
-    if default_storage.exists(name):
-        default_storage.delete(name)
-    return default_storage.save(name, ContentFile(data))

@@ -194,7 +194,8 @@ class SnapshotQuerySet(models.QuerySet["Snapshot"]):
     def made_files(self) -> list[str]:
         """What the storage holds that was made of what arrived."""
         payloads = Payload.objects.filter(snapshot__in=self)
-        names = [*self.values_list("tree", flat=True), *payloads.values_list("file", flat=True)]
+        trees = [name for snapshot in self.select_related("run") for name in snapshot.trees()]
+        names = [*trees, *payloads.values_list("file", flat=True)]
         return [name for name in names if name]
 
 
@@ -248,6 +249,14 @@ class Snapshot(models.Model):
         made = Snapshot.objects.filter(pk=self.pk).made_files()
         return [self.received, *made] if self.received else made
 
+    def trees(self) -> list[str]:
+        """Of the current revision, and of the one before, which a page may be reading still."""
+        return [self.tree, self.tree_name(self.revision - 1)] if self.revision > 1 else [self.tree]
+
+    def tree_name(self, revision: int) -> str:
+        """Where the storage has the tree of that revision, if it has it."""
+        return f"trees/{self.run.run_id}/{self.seq:04d}-{revision}.tree"
+
 
 class Payload(models.Model):
     """What the viewer fetches for one value type of one revision: immutable, compressed once."""
@@ -270,6 +279,34 @@ class Payload(models.Model):
     def tag(self) -> str:
         """Part of the payload's address: another revision or other bytes have another address."""
         return f"{self.revision}-{self.content_hash}"
+
+
+class UnnamedModule(models.Model):
+    """A file that frames of a snapshot, as it came, have no names of: what files of symbols are matched with.
+
+    `due_at` is set when such a file comes or goes; the worker that takes the snapshot moves it to when another may.
+    """
+
+    NAMING_LEASE = timedelta(minutes=10)
+    MAX_ATTEMPTS = 3
+
+    snapshot = models.ForeignKey(Snapshot, on_delete=models.CASCADE, related_name="unnamed_modules")
+    module = models.CharField(max_length=300)  # as the frames have it
+    build_id = models.CharField(max_length=128, blank=True)  # empty: the source does not tell
+    is_told = models.BooleanField()  # else it may as well be a function, with an offset in it
+    share = models.FloatField()  # of the default value type, of stacks through its places; 0 to 1
+    left = models.FloatField()  # the same of those that still have no name
+    used = models.CharField(max_length=50, blank=True)  # Match.key of the files that gave names
+    due_at = models.DateTimeField(null=True)
+    attempts = models.IntegerField(default=0)  # since it became due
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["snapshot", "module"], name="one_row_a_module")]
+        indexes = [
+            models.Index(fields=["build_id"], name="unnamed_build_id"),
+            models.Index(fields=["module"], name="unnamed_module"),
+            models.Index(fields=["due_at"], name="unnamed_due", condition=~Q(due_at=None)),
+        ]
 
 
 class EstimateQuerySet(models.QuerySet["Estimate"]):

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import takewhile
 
-from webapp.runs import dispatch, estimates, states, uploads
+from webapp import bodies
+from webapp.runs import dispatch, due, estimates, states, uploads
 from webapp.runs.models import Run, Snapshot, State
 
 NUDGE_AGAIN_AFTER = timedelta(seconds=10)
@@ -39,13 +40,13 @@ def sweep(now: datetime) -> Swept:
         settled=states.settle_incomplete(now),
         previews_deleted=_delete_expired_previews(now),
         estimates_failed=estimates.fail_overdue(now),
-        temporaries_deleted=uploads.delete_old_temporaries(now),
+        temporaries_deleted=bodies.delete_old_temporaries(now),
     )
 
 
 def nudge_again(now: datetime) -> int:
     """Send again what waits: its message, or the worker that took it, may be lost. Answers how many were sent."""
-    return _nudge_hosts(now) + _nudge_ingest(now)
+    return _nudge_hosts(now) + _nudge_ingest(now) + _nudge_naming(now)
 
 
 def _delete_expired_previews(now: datetime) -> list[str]:
@@ -69,6 +70,12 @@ def _nudge_ingest(now: datetime) -> int:
     waiting = Snapshot.objects.claimable(now).filter(received_at__lt=now - NUDGE_AGAIN_AFTER)
     keys = list(waiting.order_by("received_at").values_list("pk", flat=True)[:MOST_AT_ONCE])
     return _count_until_refused(dispatch.tell_ingest(key) for key in keys)
+
+
+def _nudge_naming(now: datetime) -> int:
+    """Snapshots that files of symbols name better, whose message or whose worker was lost."""
+    keys = due.waiting(now - NUDGE_AGAIN_AFTER)[:MOST_AT_ONCE]
+    return _count_until_refused(dispatch.tell_naming(key) for key in keys)
 
 
 def _count_until_refused(sends: Iterable[bool]) -> int:

@@ -1,50 +1,29 @@
-"""Bodies to files to rows: streamed beside the blobs with a running SHA-256; the file is synced before the row."""
+"""Bodies of profiles to runs and snapshots: the file is synced before the row that names it."""
 
 from __future__ import annotations
 
-import hashlib
-import os
-import secrets
 import shutil
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Protocol
 
 from django.conf import settings
-from django.core.files.base import File
-from django.core.files.storage import FileSystemStorage, default_storage
+from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from webapp.bodies import Body, move_into_storage
+from webapp.bodies import content_encoding as content_encoding
+from webapp.bodies import received as received
 from webapp.errors import ApiError
 from webapp.runs import dispatch, notify, states
 from webapp.runs.models import Run, Snapshot, State
 from webapp.teams.models import Project, User
 
-CHUNK_BYTES = 64 << 10
-ENCODINGS = ("", "gzip", "zstd")
-TEMPORARY_KEPT = timedelta(hours=1)
 WAIT_FOR_INGEST_S = 60.0
 LOOK_EVERY_S = 0.1
-
-
-class Readable(Protocol):
-    """A request, or a file of a form."""
-
-    def read(self, size: int, /) -> bytes: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Body:
-    """An upload on disk, under a temporary name."""
-
-    path: Path
-    sha256: str
-    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,42 +34,6 @@ class Kept:
     is_new: bool
 
 
-def content_encoding(header: str | None) -> str:
-    """The encoding that a body came in; 422 for one that can't be read."""
-    encoding = (header or "").strip().lower()
-    encoding = "" if encoding == "identity" else encoding
-    if encoding not in ENCODINGS:
-        raise ApiError(422, f"Content-Encoding is {encoding!r}, gzip, zstd or none is needed.")
-    return encoding
-
-
-@contextmanager
-def received(stream: Readable) -> Iterator[Body]:
-    """Write the stream to a temporary file and sync it; on leaving, what was not moved away is deleted."""
-    folder = temporary_folder()
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / secrets.token_hex(12)
-    try:
-        yield _written(stream, path)
-    finally:
-        path.unlink(missing_ok=True)
-
-
-def _written(stream: Readable, path: Path) -> Body:
-    hashed, size = hashlib.sha256(), 0
-    with path.open("xb") as file:
-        while chunk := stream.read(CHUNK_BYTES):
-            size += len(chunk)
-            if size > settings.MAX_UPLOAD_BYTES:
-                limit = f"{settings.MAX_UPLOAD_BYTES:,}"
-                raise ApiError(413, f"The body has more than {limit} bytes, the limit is {limit}; nothing was stored.")
-            hashed.update(chunk)
-            file.write(chunk)
-        file.flush()
-        os.fsync(file.fileno())
-    return Body(path, hashed.hexdigest(), size)
-
-
 def keep_snapshot(
     run: Run, seq: int, body: Body, *, elapsed_s: float = 0.0, encoding: str = "", label: str = ""
 ) -> Kept:
@@ -98,7 +41,7 @@ def keep_snapshot(
     old = Snapshot.objects.filter(run=run, seq=seq).first()
     if old is not None:
         return _same_or_409(old, body)
-    name = _move_into_storage(body, f"received/{run.run_id}/{seq:04d}-{body.sha256[:16]}")
+    name = move_into_storage(body, f"received/{run.run_id}/{seq:04d}-{body.sha256[:16]}")
     try:
         snapshot = _insert(run, seq, body, name=name, elapsed_s=elapsed_s, encoding=encoding, label=label)
     except IntegrityError:  # the same seq came at the same moment
@@ -149,7 +92,7 @@ def keep_upload(upload: Upload, body: Body, *, encoding: str) -> Run:
     if old is not None:
         return _same_upload_or_409(old, body)
     run = _new_run(upload)
-    name = _move_into_storage(body, f"received/{run.run_id}/0001-{body.sha256[:16]}")
+    name = move_into_storage(body, f"received/{run.run_id}/0001-{body.sha256[:16]}")
     try:
         with transaction.atomic():
             run.save()
@@ -232,43 +175,6 @@ def delete_run(run: Run) -> None:
     for name in names:
         default_storage.delete(name)
     _remove_empty_folders(run.run_id)
-
-
-def delete_old_temporaries(now: datetime) -> int:
-    """Bodies whose request died while they came."""
-    oldest = (now - TEMPORARY_KEPT).timestamp()
-    old = [path for path in temporary_folder().glob("*") if path.stat().st_mtime < oldest]
-    for path in old:
-        path.unlink(missing_ok=True)
-    return len(old)
-
-
-def temporary_folder() -> Path:
-    """Beside the blobs, so that moving a body in is a rename."""
-    return Path(settings.MEDIA_ROOT) / "incoming"
-
-
-def _move_into_storage(body: Body, name: str) -> str:
-    """A rename and a sync of the folder on this machine's disk; a copy into any other storage."""
-    if not isinstance(default_storage, FileSystemStorage):
-        with body.path.open("rb") as file:
-            return str(default_storage.save(name, File(file)))
-    target = Path(default_storage.path(name))
-    is_new_folder = not target.parent.exists()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    body.path.replace(target)
-    _sync_folder(target.parent)
-    if is_new_folder:
-        _sync_folder(target.parent.parent)
-    return name
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _remove_empty_folders(run_id: str) -> None:

@@ -14,8 +14,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from webapp.hosts.models import Host
-from webapp.runs import dashboard, listing, states, uploads
-from webapp.runs.models import Run, RunLabel, RunQuerySet
+from webapp.runs import dashboard, due, listing, states, uploads
+from webapp.runs.models import Run, RunLabel, RunQuerySet, UnnamedModule
 from webapp.teams.access import person, project_or_404, require
 from webapp.teams.models import Project, Role, User
 
@@ -98,6 +98,8 @@ def _move_preview(run: Run, target: Project) -> bool:
     with transaction.atomic():
         is_moved = Run.objects.filter(pk=run.pk, project=None).update(project=target, preview_until=None) == 1
         RunLabel.objects.filter(run=run.pk).update(project=target)
+    if is_moved:
+        due.nudge(due.mark_changed(target.pk, UnnamedModule.objects.filter(snapshot__run=run.pk)))
     return is_moved
 
 

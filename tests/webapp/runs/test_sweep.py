@@ -20,6 +20,7 @@ from django.db import connection
 from django.utils import timezone
 
 from tracer import protocol
+from webapp import bodies
 from webapp.runs import states, uploads
 from webapp.runs.models import Run, State, Worker
 from webapp.runs.sweep import nudge_again, sweep
@@ -74,7 +75,7 @@ def test_a_run_of_a_project_is_never_swept_away(uploaded_run: Callable[..., Run]
 
 
 def test_a_body_that_was_cut_off_is_deleted_after_an_hour(db: None) -> None:
-    folder = uploads.temporary_folder()
+    folder = bodies.temporary_folder()
     folder.mkdir(parents=True)
     for name, age_s in (("old", 3700), ("new", 60)):
         (folder / name).write_bytes(b"half")

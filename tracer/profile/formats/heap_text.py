@@ -7,10 +7,12 @@ import math
 import re
 from array import array
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from tracer.profile.errors import LimitExceeded
 from tracer.profile.formats.stack_sums import StackSums
 from tracer.profile.model import Limits, Number, Profile, ValueType
+from tracer.profile.places import MOST_TOLD
 
 INUSE = (
     ValueType("inuse_bytes", "bytes", "level", "Bytes in use when the profile was taken"),
@@ -58,6 +60,7 @@ class Libraries:
 
     def __init__(self) -> None:
         self._spans: list[tuple[int, int, int, str]] = []  # start, end, offset, path
+        self.paths: dict[str, str] = {}  # by file name, of those that gave a name
 
     def take(self, line: str) -> bool:
         """Whether it was one; only those of code are kept."""
@@ -79,7 +82,9 @@ class Libraries:
         if position >= 0:
             start, end, offset, path = self._spans[position]
             if address < end:
-                return f"{path.rpartition('/')[2]}+{address - start + offset:#x}"
+                module = path.rpartition("/")[2]
+                self.paths[module] = path
+                return f"{module}+{address - start + offset:#x}"
         return f"{address:#x}"
 
 
@@ -130,6 +135,8 @@ class AddressSums:
             named.add_key(key, [column[row] for column in found.columns])
         profile = named.finish()
         profile.skipped, profile.skipped_lines = found.skipped, found.skipped_lines
+        if self.libraries.paths:
+            profile.capture = {"modules": dict(islice(self.libraries.paths.items(), MOST_TOLD))}
         return profile
 
     def _names(self, address: int) -> list[str]:

@@ -75,7 +75,10 @@ class _Text:
         profile = sums.finish()
         if self._rate is None:
             about = f"The header {self._header[:80]!r} names no rate"
-            profile.capture = {"notes": [f"{about}: these are the sampled sizes, not estimates of all."]}
+            profile.capture = {
+                **profile.capture,
+                "notes": [f"{about}: these are the sampled sizes, not estimates of all."],
+            }
         return profile
 
     def _begin(self, number: int, line: str) -> None:

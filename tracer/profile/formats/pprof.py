@@ -169,9 +169,8 @@ class _Message:
         return notes
 
     def _capture(self) -> dict[str, object]:
-        capture: dict[str, object] = {}
-        if notes := self._notes():
-            capture["notes"] = notes
+        told = {"notes": self._notes(), "modules": self._tables.paths, "build_ids": self._tables.build_ids}
+        capture: dict[str, object] = {key: found for key, found in told.items() if found}
         taken_s = signed(self._scalars.get(_TIME, 0)) / 1e9
         if 0 < taken_s < _LAST_SECOND:
             capture["started_at"] = datetime.fromtimestamp(taken_s, UTC).isoformat(timespec="milliseconds")

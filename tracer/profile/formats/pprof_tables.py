@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from tracer.profile.errors import LimitExceeded, MalformedProfile
 from tracer.profile.formats.wire import fields
 from tracer.profile.model import Limits
+from tracer.profile.places import MOST_TOLD
+
+_BUILD_ID = re.compile(r"(?:[0-9a-f]{2}){8,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +19,7 @@ class Mapping:
     end: int
     offset: int
     file: int  # number of a string, as all names are
+    build_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,8 @@ class Tables:
     functions: dict[int, tuple[int, int]] = field(default_factory=dict)  # name, name in the system
     mappings: dict[int, Mapping] = field(default_factory=dict)
     locations: dict[int, Location] = field(default_factory=dict)
+    paths: dict[str, str] = field(default_factory=dict)  # by file name, of the files that places are in
+    build_ids: dict[str, str] = field(default_factory=dict)
 
     def add_string(self, raw: bytes) -> None:
         if len(raw) > self.limits.name_bytes:
@@ -46,7 +53,7 @@ class Tables:
     def add_mapping(self, message: bytes) -> None:
         numbers = _numbers(message)
         span = numbers.get(2, 0), numbers.get(3, 0), numbers.get(4, 0)
-        self.mappings[numbers.get(1, 0)] = Mapping(*span, numbers.get(5, 0))
+        self.mappings[numbers.get(1, 0)] = Mapping(*span, numbers.get(5, 0), numbers.get(6, 0))
 
     def add_location(self, message: bytes) -> None:
         numbers: dict[int, int] = {}
@@ -86,7 +93,17 @@ class Tables:
         file = self.text(mapping.file).rpartition("/")[2] if mapping else ""
         if not mapping or not file or not mapping.start <= location.address < mapping.end:
             return f"{location.address:#x}" if location.address or not file else f"[{file}]"
+        self._tell(file, mapping)
         return f"{file}+{location.address - mapping.start + mapping.offset:#x}"
+
+    def _tell(self, file: str, mapping: Mapping) -> None:
+        """Go writes an id of its own here, which no other tool knows."""
+        if len(self.paths) >= MOST_TOLD and file not in self.paths:
+            return
+        self.paths[file] = self.text(mapping.file)
+        build_id = self.text(mapping.build_id).lower()
+        if _BUILD_ID.fullmatch(build_id):
+            self.build_ids[file] = build_id
 
 
 def _numbers(message: bytes) -> dict[int, int]:

@@ -19,6 +19,7 @@ from tracer.profile.formats.moments import moments_by_line, shown_by_default
 from tracer.profile.formats.reading import Moment, Reading
 from tracer.profile.formats.text import Meanings, head_text
 from tracer.profile.model import Profile, ValueType
+from tracer.profile.places import MOST_TOLD
 
 NAME = "sanitizer"
 TITLE = "LeakSanitizer report"
@@ -26,7 +27,7 @@ TITLE = "LeakSanitizer report"
 _LEAK = re.compile(r"(Direct|Indirect) leak of (\d+) byte\(s\) in (\d+) object\(s\) allocated from:\s*")
 _REPORT = re.compile(r"==(\d+)==ERROR: LeakSanitizer")
 _FRAME = re.compile(r"(?:\s+#\d+)? 0x[0-9a-f]+\s+(.*?)\s*")
-_MODULE = re.compile(r"(?:in )?(.*?) ?\(([^()]*?)\+(0x[0-9a-f]+)\)(?: \(BuildId: [0-9a-f]+\))?")
+_MODULE = re.compile(r"(?:in )?(.*?) ?\(([^()]*?)\+(0x[0-9a-f]+)\)(?: \(BuildId: ([0-9a-f]+)\))?")
 _SOURCE = re.compile(r"in (.*?) \S+?(?::\d+){1,2}")
 _CHATTER = re.compile(
     r"=+|==\d+==.*|SUMMARY: .*|-+|Objects leaked above:|0x[0-9a-f]+ \(\d+ bytes\)|Suppressions used:.*"
@@ -53,33 +54,22 @@ def read_moments(steps: Iterator[bytes], reading: Reading) -> Iterator[Moment]:
     return moments_by_line(_Text(reading), steps, reading.limits)
 
 
-def _meaning(line: str) -> tuple[str, str]:
-    """What a line is, and the process of a report, the numbers of a leak, or the name of a frame."""
-    if frame := _FRAME.fullmatch(line):
-        return "frame", _name(frame[1])
-    if report := _REPORT.match(line):
-        return "report", report[1]
-    if leak := _LEAK.fullmatch(line):
-        return "leak", " ".join(leak.groups())
-    if not line.strip():
-        return "blank", ""
-    return ("chatter" if _CHATTER.fullmatch(line.strip()) else "odd"), ""
-
-
 class _Text:
     """What the program itself printed may stand between: it is no part of a report."""
 
     def __init__(self, reading: Reading) -> None:
         self._reports = LossReports(_VALUE_TYPES, reading.limits)
         self._process = ""
-        self._meanings = Meanings(_meaning)
+        self._meanings = Meanings(self._meaning)
+        self._paths: dict[str, str] = {}  # by file name, of those that places are in
+        self._build_ids: dict[str, str] = {}
 
     def take(self, number: int, line: str) -> Moment | None:
         # Without its number, a frame is the same line in all stacks.
         kind, text = self._meanings[line[line.find(" 0x") :] if line.startswith("    #") else line]
         if kind == "report":
             self._process = text
-            return self._reports.begin(text)
+            return self._told(self._reports.begin(text))
         if kind == "frame" and self._reports.is_open:
             self._reports.add_frame(text)
         elif kind == "leak":
@@ -94,13 +84,41 @@ class _Text:
         size, is_direct = int(size_text), kind == "Direct"
         self._reports.open(self._process, number, (size, int(objects), size * is_direct, size * (not is_direct)))
 
+    def _meaning(self, line: str) -> tuple[str, str]:
+        """What a line is, and the process of a report, the numbers of a leak, or the name of a frame."""
+        if frame := _FRAME.fullmatch(line):
+            return "frame", self._name(frame[1])
+        if report := _REPORT.match(line):
+            return "report", report[1]
+        if leak := _LEAK.fullmatch(line):
+            return "leak", " ".join(leak.groups())
+        if not line.strip():
+            return "blank", ""
+        return ("chatter" if _CHATTER.fullmatch(line.strip()) else "odd"), ""
+
     def finish(self) -> Moment:
-        return self._reports.finish("the report holds no leak")
+        moment = self._reports.finish("the report holds no leak")
+        self._told(moment)
+        return moment
 
+    def _told(self, moment: Moment | None) -> Moment | None:
+        if moment is not None and self._paths:
+            told = {"modules": dict(self._paths), "build_ids": dict(self._build_ids), "offsets": "image"}
+            profile = moment.profile
+            profile.capture = {**profile.capture, **{key: found for key, found in told.items() if found}}
+        return moment
 
-def _name(text: str) -> str:
-    """The function, whole; of one without a name, its file and the place in it."""
-    if module := _MODULE.fullmatch(text):
-        return module[1] or f"{module[2].rpartition('/')[2]}+{module[3]}"
-    source = _SOURCE.fullmatch(text)
-    return source[1] if source else text.removeprefix("in ")
+    def _name(self, text: str) -> str:
+        """The function, whole; of one without a name, its file and the place in it, from where it was loaded."""
+        if module := _MODULE.fullmatch(text):
+            return module[1] or self._place(*module.groups()[1:])
+        source = _SOURCE.fullmatch(text)
+        return source[1] if source else text.removeprefix("in ")
+
+    def _place(self, path: str, offset: str, build_id: str | None) -> str:
+        file = path.rpartition("/")[2]
+        if len(self._paths) < MOST_TOLD:
+            self._paths[file] = path
+            if build_id:
+                self._build_ids[file] = build_id
+        return f"{file}+{offset}"
