@@ -7,6 +7,7 @@ import { showQuality } from "./quality-strip.js";
 import {
   drawable,
   isActive,
+  isOpen,
   isTracing,
   mergeRun,
   momentOf,
@@ -16,7 +17,7 @@ import {
   unitOf,
   valueTypeOf,
 } from "./run-view.js";
-import { eventRate, showStatus } from "./run-status.js";
+import { eventRate, showPushes, showStatus } from "./run-status.js";
 import { bindSnapshots } from "./snapshots-chart.js";
 import { bindTable, shareBar } from "./table-view.js";
 import { readState, writeState } from "./url-state.js";
@@ -69,9 +70,9 @@ async function take(run) {
   page.run = run;
   page.rate = rateOf(run);
   await refresh();
-  if (!isActive(run)) return;
+  if (!isOpen(run)) return;
   followRun(
-    { socketUrl: socketUrlOf(root.dataset.socket), viewUrl: root.dataset.runUrl, isDone: () => !isActive(page.run) },
+    { socketUrl: socketUrlOf(root.dataset.socket), viewUrl: root.dataset.runUrl, isDone: () => !isOpen(page.run) },
     {
       message: (message) => update(mergeRun(page.run, message), message.agent_seen_s),
       view: (view) => update(view, view.agent_seen_s),
@@ -125,6 +126,7 @@ function sayWhatIsGone(type) {
 function showRun() {
   const latest = drawable(page.run).at(-1) ?? null;
   const type = valueTypeOf(page.run, page.type);
+  if (latest && page.run.is_pushed) showPushes(root, page.run, latest);
   const heardS = heard.at === null ? null : (performance.now() - heard.at) / 1000;
   showStatus(root, page.run, { latest, type, rate: page.rate, heardS });
   showQuality(
@@ -149,10 +151,11 @@ function showGraph(type) {
     choose: chooseType,
   });
   showMeaning(type, snapshot);
+  setText(part(root, "thinned"), snapshot.capture.thinned ?? "");
   snapshots.show(page.run, type, page.seq);
-  part(root, "snapshots").hidden = page.run.snapshots.length < 2 && !isActive(page.run);
+  part(root, "snapshots").hidden = page.run.snapshots.length < 2 && !isOpen(page.run);
   setText(part(root, "arrived"), arrivedWords());
-  part(root, "follow").hidden = page.follows || !isActive(page.run);
+  part(root, "follow").hidden = page.follows || !isOpen(page.run);
   const drawn = `${type.name} ${snapshot.seq} ${snapshot.tags[type.name][0]}`;
   if (drawn === page.drawn) return null;
   page.drawn = drawn;
@@ -170,7 +173,7 @@ function chooseType(name) {
 function showMeaning(type, snapshot) {
   part(root, "meaning").replaceChildren(
     element("b", {}, meaningAmong(type, page.run.value_types)),
-    `${momentOf(page.run, snapshot, type)}. ${isTracing(page.run) ? "" : readingOf(type)}`,
+    `${momentOf(page.run, snapshot, type)}. ${isTracing(page.run) ? "" : readingOf(type, page.run)}`,
   );
   part(root, "negative").hidden = !type.is_signed;
 }

@@ -24,7 +24,7 @@ from tracer.profile.formats import read_profile
 from tracer.profile.model import Profile
 from tracer.profile.tree import payload
 from webapp.celery import app
-from webapp.runs import facts, functions, notify, states
+from webapp.runs import facts, functions, notify, states, told
 from webapp.runs.models import Payload, Run, Snapshot
 
 log = logging.getLogger(__name__)
@@ -95,6 +95,7 @@ def _read(snapshot: Snapshot) -> None:
     try:
         with default_storage.open(snapshot.received, "rb") as file:
             profile = read_profile(cast(BinaryIO, file), limits=settings.LIMITS, resolve=protocol.value_type_named)
+        told.apply(snapshot.capture, profile)
         call_tree = tree.build(profile, limits=settings.LIMITS)
     except LimitExceeded as error:
         _refuse(snapshot, str(error), is_over_limit=True)
