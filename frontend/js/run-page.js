@@ -1,6 +1,7 @@
 // The page of a run: follows it while it records, and shows any of its snapshots and value types as a graph.
 import { meaningAmong } from "./age-bands.js";
 import { element, part, setText } from "./dom.js";
+import { baseWords } from "./base-words.js";
 import { formatPercent, formatShort, formatValue } from "./format.js";
 import { followRun, socketUrlOf } from "./live.js";
 import { showQuality } from "./quality-strip.js";
@@ -191,12 +192,7 @@ function chooseSnapshot(seq) {
 }
 
 function base(tree, focus) {
-  const type = valueTypeOf(page.run, page.type);
-  const net = formatValue(tree.total[focus], unitOf(type));
-  const amount = type.is_signed ? `${formatValue(tree.width[focus], unitOf(type))} of movement, ${net} net` : net;
-  return focus === 0
-    ? `100 % is ${amount}, the whole run. Nothing is hidden.`
-    : `The view is ${amount}, ${formatPercent(tree.width[focus] / tree.width[0])} of all. Nothing is hidden.`;
+  return baseWords(tree, focus, valueTypeOf(page.run, page.type));
 }
 
 function functions(tree, rows) {

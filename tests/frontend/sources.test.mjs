@@ -10,8 +10,10 @@ const importsOf = (text) => [...text.matchAll(/from "\.\/([\w-]+\.js)"/g)].map((
 
 // Modules that compute; all others touch the page.
 const PURE = [
+  "address-text.js",
   "age-bands.js",
   "allocators.js",
+  "base-words.js",
   "diff.js",
   "draw-list.js",
   "fgb2.js",
@@ -19,8 +21,10 @@ const PURE = [
   "frame-path.js",
   "frame-words.js",
   "grade.js",
+  "inverted.js",
   "keys.js",
   "layout.js",
+  "module-names.js",
   "palette.js",
   "quality-words.js",
   "quality.js",
@@ -28,7 +32,11 @@ const PURE = [
   "search.js",
   "text-fit.js",
   "top-table.js",
+  "transform-address.js",
+  "transforms.js",
+  "tree-builder.js",
   "url-state.js",
+  "views.js",
   "worker-client.js",
   "worker.js",
 ];
