@@ -196,7 +196,8 @@ function base(tree, focus) {
 }
 
 function functions(tree, rows) {
-  table.show(rows, { unit: unitOf(valueTypeOf(page.run, page.type)), all: tree.width[0] });
+  const note = tree.header.overview ? "Self holds what was thinned out below it." : "";
+  table.show(rows, { unit: unitOf(valueTypeOf(page.run, page.type)), all: tree.width[0], note });
 }
 
 function selected(name) {

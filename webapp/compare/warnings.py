@@ -38,7 +38,8 @@ def _about_numbers(before: Side, after: Side, value_type: str) -> Iterator[str]:
 
 def _covers_s(side: Side) -> float:
     """Seconds that flows were counted for: a service may push those of the last interval only."""
-    return float(side.snapshot.capture.get("interval_s") or side.snapshot.elapsed_s)
+    interval_s = side.snapshot.capture.get("interval_s")
+    return interval_s if isinstance(interval_s, int | float) and interval_s > 0 else side.snapshot.elapsed_s
 
 
 def _about_origin(before: Side, after: Side) -> Iterator[str]:

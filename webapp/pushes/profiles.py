@@ -17,7 +17,7 @@ from webapp.errors import ApiError
 
 MOST_INFLATED_BYTES = 128 << 20  # the web process looks into the profile: a heap of 100,000 stacks has about 20 MB
 MOST_FIELD_BYTES = 1 << 20
-_SAMPLE_TYPE, _STRING, _TIME, _DURATION = 1, 6, 9, 10
+_SAMPLE_TYPE, _SAMPLE, _STRING, _TIME, _DURATION = 1, 2, 6, 9, 10
 _OBJECT_TYPES = frozenset({"inuse_objects", "alloc_objects", "live_objects", "live"})
 _LAST_SECOND = 253_402_300_799  # of the year 9999
 LONGEST_INTERVAL = timedelta(days=1)
@@ -42,6 +42,7 @@ class Head:
     """What a pprof says of itself: sample types with their units, when it was taken, for how long."""
 
     types: tuple[tuple[str, str], ...]
+    samples: int
     taken_at: datetime | None
     duration_s: float
 
@@ -52,7 +53,7 @@ class Head:
     @property
     def kind(self) -> str:
         """For a profile whose sender does not name one."""
-        return "memory" if self.is_memory else (self.types[0][0] if self.types else "empty")
+        return "memory" if self.is_memory else (self.types[0][0] if self.types else "nothing")
 
 
 def head_of_pprof(body: bytes) -> Head:
@@ -71,7 +72,7 @@ def _head(body: bytes) -> Head:
         raise ProfileError(f"it is no pprof, it begins with {first[:16]!r}")
     numbers: list[dict[int, int]] = []
     strings: list[bytes] = []
-    scalars = {_TIME: 0, _DURATION: 0}
+    scalars, samples = {_TIME: 0, _DURATION: 0}, 0
     for number, _, value in stream_fields(steps, MOST_FIELD_BYTES):
         if isinstance(value, int):
             scalars[number] = value
@@ -79,8 +80,10 @@ def _head(body: bytes) -> Head:
             numbers.append({place: text for place, _, text in fields(value) if isinstance(text, int)})
         elif number == _STRING:
             strings.append(value)
+        samples += number == _SAMPLE
     types = [(_text(strings, named.get(1, 0)), _text(strings, named.get(2, 0))) for named in numbers]
-    return Head(tuple(types), _moment(signed(scalars[_TIME]) / 1e9), _seconds(signed(scalars[_DURATION]) / 1e9))
+    taken_at, duration_s = (signed(scalars[number]) / 1e9 for number in (_TIME, _DURATION))
+    return Head(tuple(types), samples, _moment(taken_at), _seconds(duration_s))
 
 
 def _text(strings: list[bytes], place: int) -> str:

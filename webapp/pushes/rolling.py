@@ -54,8 +54,8 @@ def take(token: ApiToken, pushed: Pushed, *, sender: str, agent: str) -> Snapsho
     """Keep a profile, on disk when this returns; None for one that is not about memory, which is counted."""
     head = head_of_pprof(pushed.body) if pushed.is_memory is None else None
     now = timezone.now()
-    if not (head.is_memory if head else pushed.is_memory):
-        IgnoredPushes.count_one(token.project, pushed.kind or (head.kind if head else "other"), now)
+    if ignored := _ignored_as(pushed, head):
+        IgnoredPushes.count_one(token.project, ignored, now)
         return None
     arrival = _arrival(token.project, pushed, head, sender, now)
     for _ in range(_TRIES):
@@ -64,6 +64,16 @@ def take(token: ApiToken, pushed: Pushed, *, sender: str, agent: str) -> Snapsho
         except IntegrityError:  # the same push, or the first of the same series, came at the same moment
             continue
     raise ApiError(503, "Too many pushes of one series came at the same moment; try again.")
+
+
+def _ignored_as(pushed: Pushed, head: Head | None) -> str:
+    """The kind that it counts as, of a profile that is not kept; SDKs also send memory profiles without a sample."""
+    if head is None:
+        return "" if pushed.is_memory else pushed.kind
+    kind = pushed.kind or head.kind
+    if not head.is_memory:
+        return kind
+    return "" if head.samples else f"{kind}, empty"
 
 
 def _arrival(project: Project, pushed: Pushed, head: Head | None, sender: str, now: datetime) -> _Arrival:

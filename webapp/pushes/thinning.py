@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime, timedelta
 from functools import reduce
 
@@ -13,10 +14,13 @@ from django.db import transaction
 from django.db.models import F
 
 from tracer.profile import tree
+from tracer.profile.errors import ProfileError
 from tracer.profile.tree.prune import SMALL_TREE
 from webapp.pushes.models import Push, PushQuerySet, RollingRun
 from webapp.runs import notify
 from webapp.runs.models import Payload, Run, Snapshot
+
+log = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 50  # of one round of the sweep, which has leases to look after
 
@@ -40,7 +44,11 @@ def _over_budget() -> list[int]:
 def _thin(pushes: PushQuerySet, now: datetime) -> int:
     found = list(pushes.select_related("snapshot__run").order_by("received_at")[:MOST_AT_ONCE])
     for push in found:
-        thin(push, now)
+        try:
+            thin(push, now)
+        except (FileNotFoundError, ProfileError) as error:
+            log.error("snapshot %s of %s stays as it is: %s", push.snapshot.seq, push.snapshot.run.run_id, error)
+            Push.objects.filter(pk=push.pk).update(thinned_at=now)
     return len(found)
 
 

@@ -108,6 +108,14 @@ def test_a_profile_that_is_not_about_memory_is_taken_and_counted(alloy: Any, cpu
     ]
 
 
+def test_a_heap_without_a_sample_is_taken_and_counted(alloy: Any, heap: Any) -> None:
+    answer = alloy.ingest(heap(stacks=0), name="shop", format="pprof")
+
+    assert answer.status_code == 200
+    assert not Run.objects.exists()
+    assert IgnoredPushes.objects.get().kind == "memory, empty"
+
+
 @pytest.mark.parametrize("written", ["trie", "tree", "lines", "jfr", "speedscope"])
 def test_a_format_that_is_not_read_is_refused_by_name(alloy: Any, written: str) -> None:
     answer = alloy.ingest(b"?", name="shop", format=written)

@@ -14,6 +14,7 @@ from django.utils import timezone
 from webapp.pushes import rolling
 from webapp.pushes.models import RollingRun
 from webapp.runs.models import Run, Snapshot
+from webapp.runs.sweep import do_chores
 
 
 def test_the_pushes_of_an_instance_are_snapshots_of_one_run(alloy: Any, heap: Any, the_run: Callable[[], Run]) -> None:
@@ -85,6 +86,13 @@ def test_a_silent_run_ends_and_the_next_push_begins_another(alloy: Any, heap: An
     alloy.push(heap(2), service_name="shop")
     assert Run.objects.count() == 2
     assert list(RollingRun.objects.order_by("part").values_list("part", flat=True)) == [1, 2]
+
+
+def test_the_sweep_closes_and_thins(alloy: Any, heap: Any) -> None:
+    alloy.push(heap(), service_name="shop")
+
+    assert do_chores(timezone.now()) == {}
+    assert do_chores(timezone.now() + timedelta(minutes=11)) == {"rolling_closed": 1}
 
 
 def test_a_full_run_is_followed_by_another(alloy: Any, heap: Any, settings: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -86,6 +87,16 @@ def test_a_project_over_its_nodes_thins_its_oldest(pushed: Run, settings: Any) -
     assert thinning.thin_out(timezone.now()) == 2
 
     assert list(Push.objects.filter(thinned_at=None).values_list("snapshot__seq", flat=True)) == [3]
+
+
+def test_a_damaged_tree_does_not_hold_up_the_others(pushed: Run, settings: Any) -> None:
+    settings.PUSH_NODES = 1000
+    Path(default_storage.path(pushed.snapshots.get(seq=1).tree)).write_bytes(b"no tree")
+
+    thinning.thin_out(timezone.now())
+
+    assert ["thinned" in snapshot.capture for snapshot in pushed.snapshots.all()] == [False, True, False]
+    assert thinning.thin_out(timezone.now()) == 0
 
 
 def test_a_small_tree_stays_whole(alloy: Any, heap: Any, the_run: Callable[[], Run]) -> None:
