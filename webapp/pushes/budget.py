@@ -35,7 +35,7 @@ class Used:
 def used(project: Project, now: datetime) -> Used:
     pushes = Push.objects.filter(project=project)
     return Used(
-        instances=RollingRun.objects.open(now).filter(project=project).count(),
+        instances=RollingRun.objects.open(now).filter(project=project).instances(),
         snapshots=pushes.filter(received_at__gt=now - HOUR).count(),
         nodes=pushes.filter(thinned_at=None).nodes(),
     )
@@ -54,7 +54,7 @@ def check_snapshots(project: Project, now: datetime) -> None:
 def check_instances(project: Project, now: datetime) -> None:
     """Before a run of a new series begins."""
     found = RollingRun.objects.open(now).filter(project=project)
-    count, limit = found.count(), settings.PUSH_INSTANCES
+    count, limit = found.instances(), settings.PUSH_INSTANCES
     if count < limit:
         return
     frees_at = found.order_by("run__lease_expires_at").values_list("run__lease_expires_at", flat=True).first() or now

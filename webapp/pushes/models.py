@@ -18,6 +18,10 @@ class RollingRunQuerySet(models.QuerySet["RollingRun"]):
         """Those that take another snapshot: not silent for too long, not cancelled."""
         return self.filter(run__lease_expires_at__gt=now).exclude(run__state=State.CANCELLED)
 
+    def instances(self) -> int:
+        """How many series; at midnight one may have two runs for a while."""
+        return self.values("series").distinct().count()
+
     def silent(self, now: datetime) -> RollingRunQuerySet:
         """Open so far, and nothing was pushed for too long."""
         return self.filter(run__lease_expires_at__lte=now)

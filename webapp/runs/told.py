@@ -12,7 +12,8 @@ KEYS = ("interval_s", "value_type")  # of the `capture` that a snapshot has befo
 
 
 def apply(told: Mapping[str, Any], profile: Profile) -> None:
-    """`value_type` names the numbers of a text that has one column; flows are of the last `interval_s` seconds."""
+    """`value_type` names the numbers of a text that has one column; flows are of the last `interval_s` seconds, 0 if
+    only the sender knows how many."""
     if "value_type" in told and len(profile.value_types) == 1:
         named = ValueType(**told["value_type"])
         profile.value_types = (replace(named, is_float=profile.value_types[0].is_float),)
@@ -24,4 +25,5 @@ def apply(told: Mapping[str, Any], profile: Profile) -> None:
 def _of_interval(known: ValueType, seconds: float) -> ValueType:
     if known.kind == "level":
         return known
-    return replace(known, meaning=f"{known.meaning}, in the last {seconds:g} s")
+    interval = f"in the last {seconds:g} s" if seconds else "since the push before"
+    return replace(known, meaning=f"{known.meaning}, {interval}")

@@ -6,11 +6,13 @@ import base64
 import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.http import HttpResponse
 from django.test import Client
+from django.utils import timezone
 
 from tracer.profile.export.pprof import write_pprof
 from tracer.profile.formats.pprof import HEAP_VALUE_TYPES
@@ -88,6 +90,18 @@ def form_of(parts: Mapping[str, bytes]) -> bytes:
         head = f'--edge\r\nContent-Disposition: form-data; name="{name}"; filename="{name}.pprof"\r\n\r\n'
         out += head.encode() + content + b"\r\n"
     return out + b"--edge--\r\n"
+
+
+@pytest.fixture
+def time_machine(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """The site's clock, set forward by so many seconds at a time, and else standing still."""
+    moment = [timezone.now()]
+    monkeypatch.setattr(timezone, "now", lambda: moment[0])
+
+    def forward(seconds: float) -> None:
+        moment[0] += timedelta(seconds=seconds)
+
+    return forward
 
 
 @pytest.fixture

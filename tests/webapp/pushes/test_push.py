@@ -45,6 +45,20 @@ def test_a_message_of_alloy_is_a_snapshot(story: Any, heap: Any, the_run: Callab
     assert run.title == "memory of 10.0.3.7:6060"
 
 
+def test_flows_of_alloy_are_of_the_time_since_the_push_before(
+    story: Any, heap: Any, the_run: Callable[[], Run], time_machine: Callable[[float], None]
+) -> None:
+    for blocks in (1, 2):
+        _sent(story.token, _message(heap(blocks), __name__="memory", service_name="shop", __delta__="false"))
+        time_machine(15)
+
+    meanings = [snapshot.value_types[2]["meaning"] for snapshot in the_run().snapshots.all()]
+    assert meanings == [
+        "Bytes allocated, freed since or not, since the push before",
+        "Bytes allocated, freed since or not, in the last 15 s",
+    ]
+
+
 def test_a_packed_message_is_inflated(story: Any, heap: Any, the_run: Callable[[], Run]) -> None:
     message = gzip.compress(_message(heap(), __name__="memory", service_name="shop"))
 

@@ -95,6 +95,17 @@ def test_the_sweep_closes_and_thins(alloy: Any, heap: Any) -> None:
     assert do_chores(timezone.now() + timedelta(minutes=11)) == {"rolling_closed": 1}
 
 
+def test_a_new_day_is_a_new_run_of_one_instance(
+    alloy: Any, heap: Any, settings: Any, time_machine: Callable[[float], None]
+) -> None:
+    settings.PUSH_INSTANCES, settings.PUSH_SILENT_S = 1, 2 * 86_400
+    for blocks in (1, 2):
+        assert alloy.push(heap(blocks), service_name="shop").status_code == 200
+        time_machine(86_400)
+
+    assert [run.lease_expires_at is not None for run in Run.objects.order_by("pk")] == [False, True]
+
+
 def test_a_full_run_is_followed_by_another(alloy: Any, heap: Any, settings: Any) -> None:
     settings.MAX_SNAPSHOTS = 2
     for blocks in (1, 2, 3):
