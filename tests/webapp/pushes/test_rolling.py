@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from webapp.pushes import rolling
 from webapp.pushes.models import RollingRun
+from webapp.runs.ingest import ingest_snapshot
 from webapp.runs.models import Run, Snapshot
 from webapp.runs.sweep import do_chores
 
@@ -24,6 +25,15 @@ def test_the_pushes_of_an_instance_are_snapshots_of_one_run(alloy: Any, heap: An
     run = the_run()
     assert [row.total_of("inuse_space") for row in run.snapshots.all()] == [1000, 2000, 3000]
     assert (run.state, run.total, run.snapshot_count) == ("ready", 3000, 3)
+
+
+def test_a_run_is_ready_with_the_first_push_that_was_read(alloy: Any, heap: Any) -> None:
+    for blocks in (1, 2):
+        alloy.push(heap(blocks), service_name="shop")
+
+    ingest_snapshot(Snapshot.objects.get(seq=1).pk)
+
+    assert Run.objects.get().state == "ready"
 
 
 def test_a_retry_is_the_same_snapshot(alloy: Any, heap: Any) -> None:
