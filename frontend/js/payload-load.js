@@ -57,6 +57,10 @@ export function payloadLoader(worker) {
     },
     open,
     view,
+    /** Totals of the payloads at other addresses, by node of the view. */
+    async along(urls, wanted, signal) {
+      return worker.along(await Promise.all(urls.map((url) => fetchPayload(url, signal))), wanted);
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 // The page of a run: follows it while it records, and shows any of its snapshots and value types as a graph.
-import { meaningAmong } from "./age-bands.js";
+import { meaningAmong, splitByAge } from "./age-bands.js";
 import { element, part, setText } from "./dom.js";
 import { baseWords } from "./base-words.js";
 import { formatPercent, formatShort, formatValue } from "./format.js";
@@ -162,7 +162,15 @@ function showGraph(type) {
   page.drawn = drawn;
   root.dataset.shown = `${type.name}@${snapshot.seq}`;
   writeAddress("replace");
-  return viewer.show(payloadUrls(page.run, snapshot, type.name), { unit: unitOf(type) });
+  return viewer.show(payloadUrls(page.run, snapshot, type.name), { unit: unitOf(type), bands: bandsOf(type, snapshot) });
+}
+
+/** Payloads of the bands of age of a value type, {label, url}; none for one that has no bands. */
+function bandsOf(type, snapshot) {
+  const { bands, split } = splitByAge(page.run.value_types);
+  const isThere = bands.every((band) => snapshot.tags[band.type.name]);
+  if (type.name !== split?.name || !isThere) return [];
+  return bands.map((band) => ({ label: band.label, url: payloadUrls(page.run, snapshot, band.type.name).full }));
 }
 
 function chooseType(name) {
@@ -266,4 +274,4 @@ part(root, "follow").addEventListener("click", () => {
   refresh();
 });
 
-window.memflame = { frameRect: viewer.boxOf, tree: viewer.tree };
+window.memflame = { frameRect: viewer.boxOf, shadeOf: viewer.shadeOf, tree: viewer.tree };

@@ -1,6 +1,7 @@
 // Writes what is shown into the fragment of the address, and reads it back: a copied link shows the same picture.
 
 import { decodeText, encodeText } from "./address-text.js";
+import { COLOURS } from "./colours.js";
 import { readSteps, writeSteps } from "./transform-address.js";
 import { VIEWS } from "./views.js";
 
@@ -8,7 +9,7 @@ const VERSION = "1";
 const MAX_PATH = 6000; // characters; a longer path is written as its hash, since addresses are cut by chat programs
 
 /**
- * State {type, snapshot, focus, range, selected, search, view, fn, transforms, sort, keepsAllocators} as "#v=1&…"; what is absent or
+ * State {type, snapshot, focus, range, selected, search, view, fn, transforms, colour, sort, keepsAllocators} as "#v=1&…"; what is absent or
  * the default is left out. `focus` and `selected` are paths of names, `range` the part of the focus that is seen.
  */
 export function writeState(state) {
@@ -23,6 +24,8 @@ export function writeState(state) {
     ["view", state.view === "icicle" ? "" : state.view],
     ["fn", state.view === "sandwich" ? state.fn : ""],
     ["steps", writeSteps(state.transforms ?? [])],
+    ["c", state.colour?.mode],
+    ["y", state.colour?.youngest || ""],
     ["sort", state.sort],
     ["alloc", state.keepsAllocators ? "1" : ""],
   ];
@@ -52,10 +55,16 @@ export function readState(fragment) {
     search: fields.q ?? "",
     ...readView(fields),
     transforms: steps.transforms,
+    colour: readColour(fields),
     sort: /^-?[a-zA-Z]+$/.test(fields.sort ?? "") ? fields.sort : "",
     keepsAllocators: fields.alloc === "1",
     gone: [...gone, ...steps.gone],
   };
+}
+
+// What is drawn without a choice of colours is not written down.
+function readColour({ c = "", y = "" }) {
+  return { mode: Object.hasOwn(COLOURS, c) ? c : "", youngest: /^\d$/.test(y) ? Number(y) : 0 };
 }
 
 // A sandwich needs its function.

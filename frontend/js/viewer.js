@@ -1,8 +1,10 @@
 // One graph with all that belongs to it: views, steps, search, selection, table of functions, and the part of the address they share.
+import { bindColouring } from "./colouring.js";
 import { movements } from "./diff.js";
 import { element, part, setText } from "./dom.js";
 import { bindFrameActions } from "./frame-actions.js";
 import { findPath, findWidest, pathOf } from "./frame-path.js";
+import { goneWords, locate } from "./gone.js";
 import { frameWords } from "./frame-words.js";
 import { bindGraph } from "./graph.js";
 import { bindKeyHelp } from "./key-help.js";
@@ -12,7 +14,6 @@ import { payloadLoader } from "./payload-load.js";
 import { bindSearch } from "./search-box.js";
 import { showSelected } from "./selected-line.js";
 import { functionRows } from "./top-table.js";
-import { findHash } from "./url-state.js";
 import { bindViews } from "./view-switch.js";
 import { VIEWS, isPlain } from "./views.js";
 import { workerClient } from "./worker-client.js";
@@ -23,8 +24,8 @@ import { workerClient } from "./worker-client.js";
  */
 export function bindViewer(root, page) {
   // What is wanted of the next tree, by names: a live graph grows under the same zoom and selection.
-  const wanted = { focus: [], range: null, selected: [], keepsAllocators: false, view: "icicle", fn: "", transforms: [] };
-  const shown = { unit: "", urls: null, isWhole: false, drawn: null, key: "", hasCallers: false, active: null };
+  const wanted = { focus: [], range: null, selected: [], keepsAllocators: false, view: "icicle", fn: "", transforms: [], colour: { mode: "", youngest: 0 } };
+  const shown = { unit: "", urls: null, bands: [], isWhole: false, drawn: null, key: "", hasCallers: false, active: null };
   const figure = part(root, "graph");
   const worker = workerClient(() => new Worker(figure.dataset.worker, { type: "module" }));
   const data = payloadLoader(worker);
@@ -35,13 +36,14 @@ export function bindViewer(root, page) {
   );
   const search = bindSearch(searchParts(root), {
     graph,
-    others: () => (shown.hasCallers ? [callers()] : []),
+    others,
     match: (text) => worker.match(text),
     unit: () => shown.unit,
     onChange: () => page.changed("replace"),
   });
   const keyHelp = bindKeyHelp(part(root, "keys"));
   const views = bindViews(part(root, "view"), { choose: chooseView });
+  const colouring = bindColouring(root, { choose: chooseColour, graphs: () => [graph, ...others()], along: data.along });
   const frameActions = bindFrameActions({ change: changeTo, add: addStep });
   let loading = null;
   let round = 0;
@@ -108,6 +110,19 @@ export function bindViewer(root, page) {
     changeTo({ view });
   }
 
+  function others() {
+    return shown.hasCallers ? [callers()] : [];
+  }
+
+  function chooseColour(colour) {
+    wanted.colour = colour;
+    page.changed("replace");
+    recolour();
+  }
+
+  const recolour = () =>
+    colouring.apply(wanted.colour, { ...shown, wanted: viewWanted() }).catch((error) => fail(error.message));
+
   function addStep(transform) {
     changeTo({ transforms: [...wanted.transforms, transform] });
   }
@@ -144,15 +159,15 @@ export function bindViewer(root, page) {
   function toggleAllocators() {
     wanted.keepsAllocators = !wanted.keepsAllocators;
     page.changed("replace");
-    if (shown.urls) show(shown.urls, { unit: shown.unit });
+    if (shown.urls) show(shown.urls, shown);
   }
 
   /** Draws the payload at {overview, full}: the overview at once, then the rest, if there is more. Resolves when all is there. */
-  async function show(urls, { unit }) {
+  async function show(urls, { unit, bands = [] }) {
     loading?.abort();
     loading = new AbortController();
     const { signal } = loading;
-    Object.assign(shown, { urls, unit, isWhole: false });
+    Object.assign(shown, { urls, unit, bands, isWhole: false });
     document.documentElement.dataset.viewer = "loading";
     try {
       const first = await data.overview(urls.overview, viewWanted(), signal);
@@ -179,14 +194,17 @@ export function bindViewer(root, page) {
     drawIn(graph, tree, isPartial);
     graph.setFlame(VIEWS[wanted.view].isFlame);
     drawCallers(drawn.callers, isPartial);
+    colouring.offer(tree, shown.bands);
     restore({ isPartial });
     graph.draw();
     drawLines();
+    recolour();
   }
 
   function drawIn(which, tree, isPartial) {
     const moved = tree.total2 ? movements(tree) : null;
-    which.show(tree, { words: frameWords(tree, { unit: shown.unit, isPartial, moved }), moved });
+    const words = frameWords(tree, { unit: shown.unit, isPartial, moved });
+    which.show(tree, { words, moved, colour: { mode: tree.total2 ? "change" : "memory" } });
   }
 
   function drawCallers(tree, isPartial) {
@@ -205,30 +223,13 @@ export function bindViewer(root, page) {
   }
 
   function restore({ isPartial }) {
-    const focus = locate(wanted.focus);
-    const target = locate(wanted.selected);
+    const { tree } = graph.state;
+    const focus = locate(tree, wanted.focus);
+    const target = locate(tree, wanted.selected);
     graph.zoomTo(focus.node, { isInstant: true, isQuiet: true, range: focus.missing ? null : wanted.range });
     graph.select(target.node, { isQuiet: true });
-    if (!isPartial) say([focus, target].filter(({ missing }) => missing > 0));
-  }
-
-  function locate(path) {
-    const { tree } = graph.state;
-    if (Array.isArray(path)) return { ...findPath(tree, path), name: path.at(-1) };
-    const node = findHash(tree, path.hash);
-    return { node: Math.max(0, node), missing: node < 0 ? 1 : 0, name: path.last };
-  }
-
-  function say(lost) {
-    const { tree } = graph.state;
-    const lines = lost.map(
-      ({ name, node }) =>
-        `The frame ${name} is not in this graph. ${node ? `The nearest one above it that is left, ${nameOf(tree, node)}, is shown.` : "All is shown."}`,
-    );
-    if (tree.width[0] === 0) lines.push(nothingWords(tree, wanted));
-    part(root, "gone").replaceChildren(
-      ...[...new Set(lines)].map((line) => element("p", { class: "small warn" }, line)),
-    );
+    const lines = isPartial ? [] : goneWords(tree, [focus, target], wanted);
+    part(root, "gone").replaceChildren(...lines.map((line) => element("p", { class: "small warn" }, line)));
   }
 
   function fail(words) {
@@ -247,7 +248,7 @@ export function bindViewer(root, page) {
       if (!isPlain(wanted)) await data.view(viewWanted());
     }
     if (shown.key !== JSON.stringify(viewWanted())) return reshape();
-    await count(() => signal.aborted);
+    await Promise.all([recolour(), count(() => signal.aborted)]);
   }
 
   async function count(isOld) {
@@ -294,6 +295,7 @@ export function bindViewer(root, page) {
         view: next.view,
         fn: next.fn,
         transforms: next.transforms,
+        colour: next.colour,
       });
       search.setText(next.search);
       views.show(wanted);
@@ -305,6 +307,7 @@ export function bindViewer(root, page) {
       graph.setFlame(VIEWS[wanted.view].isFlame);
       restore({ isPartial: !shown.isWhole });
       drawLines();
+      recolour();
       search.run();
     },
     /** Zooms to the widest frame of a function and selects it; in a sandwich the function takes the middle. */
@@ -319,15 +322,8 @@ export function bindViewer(root, page) {
     tree: () => graph.state.tree,
     movements: () => graph.state.moved,
     boxOf: (name) => boxOf(graph, figure, name),
+    shadeOf: (name) => graph.state.shadeOf(findWidest(graph.state.tree, name)),
   };
-}
-
-function nothingWords({ n, header }, { transforms }) {
-  if (header.root) return `The function ${header.root} is not in this graph.`;
-  if (transforms.length) return "The steps above leave nothing: take one of them back.";
-  return n > 1
-    ? "All values are zero, so no frame has a width. The table lists the functions."
-    : "Nothing that is counted here happened while it was traced.";
 }
 
 function lazily(make) {

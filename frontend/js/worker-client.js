@@ -8,7 +8,7 @@ export class TooSlow extends Error {
   name = "TooSlow";
 }
 
-/** `start()` makes a Worker. Returns open, view, match, functions and close; each answer is a promise. */
+/** `start()` makes a Worker. Returns open, view, along, match, functions and close; each answer is a promise. */
 export function workerClient(start, { timeoutMs = MATCH_TIMEOUT_MS } = {}) {
   let worker = null;
   let payload = null;
@@ -65,6 +65,11 @@ export function workerClient(start, { timeoutMs = MATCH_TIMEOUT_MS } = {}) {
       await opened;
       viewed = wanted;
       return ask("view", { wanted, knownNames });
+    },
+    /** Totals of other payloads by node of the view; one column a payload. */
+    async along(buffers, wanted) {
+      await opened;
+      return (await ask("along", { buffers, wanted })).totals;
     },
     async functions() {
       await opened;

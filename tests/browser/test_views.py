@@ -41,12 +41,16 @@ def site(site_of_files: tuple[LiveSite, Story]) -> tuple[LiveSite, Story]:
 @pytest.fixture
 def run(signed_in: Page) -> Page:
     """The page of a run with FOLDED."""
-    signed_in.goto("/upload")
-    signed_in.wait_for_load_state("networkidle")
-    signed_in.evaluate(DROP, FOLDED)
-    signed_in.wait_for_url("**/runs/r-*")
-    _wait_until_drawn(signed_in)
+    _open(signed_in, FOLDED)
     return signed_in
+
+
+def _open(page: Page, folded: str) -> None:
+    page.goto("/upload")
+    page.wait_for_load_state("networkidle")
+    page.evaluate(DROP, folded)
+    page.wait_for_url("**/runs/r-*")
+    _wait_until_drawn(page)
 
 
 def _wait_until_drawn(page: Page) -> None:
@@ -163,3 +167,44 @@ def test_back_and_forward_go_through_the_steps(run: Page) -> None:
 
     run.wait_for_function("() => window.memflame.tree().total[0] === 1000")
     assert _stacks(run) == before
+
+
+TYPES = ["outstanding_bytes", *(f"outstanding_bytes.{band}" for band in ("lt10s", "lt1m", "older"))]
+AGED = f"""# memflame-folded 1
+# values: {" ".join(TYPES)}
+# capture: {{"collector": "malloc"}}
+main;serve;leak 1000 100 200 700
+main;load 500 450 50 0
+"""
+SHADE = "name => window.memflame.shadeOf(name)"
+
+
+def test_colours_tell_the_age_of_bytes_and_young_ones_fade(signed_in: Page) -> None:
+    page = signed_in
+    _open(page, AGED)
+    page.locator("[data-part=colour]").select_option("age")
+    expect(page.locator("[data-part=legend-colours]")).to_contain_text(
+        "the age that half of a frame's bytes have reached"
+    )
+    page.wait_for_function(f"({SHADE})('leak') !== ({SHADE})('load')")
+    young = page.evaluate(SHADE, "load")
+
+    page.locator("[data-part=youngest] input").fill("2")
+
+    expect(page.locator("[data-part=youngest] output")).to_contain_text("1\u00a0min and older")
+    page.wait_for_function(f"before => ({SHADE})('load') !== before", arg=young)
+    assert "c=age" in page.url and "y=2" in page.url
+
+
+def test_every_mode_of_colours_can_be_chosen_and_linked(run: Page) -> None:
+    seen = set()
+    for mode in ("memory", "warm", "module"):
+        run.locator("[data-part=colour]").select_option(mode)
+        seen.add(run.evaluate(SHADE, "app::parse"))
+    assert len(seen) == 3
+
+    other = run.context.new_page()
+    other.goto(run.url)
+    _wait_until_drawn(other)
+    expect(other.locator("[data-part=colour]")).to_have_value("module")
+    other.close()

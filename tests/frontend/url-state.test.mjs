@@ -19,6 +19,7 @@ const full = {
     { kind: "only-code", pattern: "^app::|~", title: "ours" },
     { kind: "recursion" },
   ],
+  colour: { mode: "age", youngest: 2 },
   sort: "-total",
   keepsAllocators: true,
 };
@@ -60,6 +61,7 @@ test("hostile fragments are read as nothing", () => {
     view: "icicle",
     fn: "",
     transforms: [],
+    colour: { mode: "", youngest: 0 },
     sort: "",
     keepsAllocators: false,
     gone: [],
