@@ -184,6 +184,8 @@ CAPTURE_KEYS = (
     "host",
     "started_at",  # of the target; started_at: run start, ISO 8601 UTC
     "elapsed_s",  # from "attached" to this snapshot
+    "interval_s",  # that flows cover, where a service pushes those of the last seconds only
+    "value_type",  # of a text that names none, as who pushed it told
     "events",  # counted in the kernel: allocations and frees, calls, faults
     "lost",  # {cause: count}; causes in LOSS_CAUSES
     "truncated_stacks",  # had more frames than were captured

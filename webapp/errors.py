@@ -60,7 +60,12 @@ def database_away() -> HttpResponse:
 
 
 def _is_api(request: HttpRequest) -> bool:
-    return request.path.startswith("/api/")
+    return is_for_machines(request.path)
+
+
+def is_for_machines(path: str) -> bool:
+    """Addresses whose errors are JSON: the API, and those that agents push to."""
+    return path.startswith(("/api/", "/push.v1.")) or path == "/ingest"
 
 
 def sentence_of(errors: list[dict[str, Any]]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from webapp.errors import RETRY_AFTER_S
+from webapp.errors import RETRY_AFTER_S, is_for_machines
 
 Scope = dict[str, Any]
 Message = Mapping[str, Any]
@@ -21,7 +21,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 SYMBOLS_PATH = re.compile(r"^/api/v1/projects/[^/]+/symbols$")
 UPLOAD_PATH = re.compile(
     rf"{SYMBOLS_PATH.pattern}"
-    r"|^/(api/v1/runs/[^/]+/(snapshots|files)/|api/v1/(projects/[^/]+/)?uploads$|(p/[^/]+/)?upload$)"
+    r"|^/(api/v1/runs/[^/]+/(snapshots|files)/|api/v1/(projects/[^/]+/)?uploads$|(p/[^/]+/)?upload$"
+    r"|ingest$|push\.v1\.PusherService/Push$)"
 )
 SLOT = "memflame.upload_slot"
 
@@ -133,7 +134,7 @@ def _content_length(scope: Scope) -> int:
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, sentence: str) -> None:
     """JSON for machines; on a page the sentence alone, which the page shows where it stands."""
-    is_api = scope["path"].startswith("/api/")
+    is_api = is_for_machines(scope["path"])
     body = (json.dumps({"error": sentence}) if is_api else sentence).encode()
     headers = [
         (b"content-type", b"application/json" if is_api else b"text/plain; charset=utf-8"),

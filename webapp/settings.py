@@ -43,6 +43,7 @@ INSTALLED_APPS = [
     "webapp.hosts",
     "webapp.symbols",
     "webapp.runs",
+    "webapp.pushes",
     "webapp.flamegraph",
     "webapp.compare",
     "webapp.sharing",
@@ -207,6 +208,11 @@ MAX_PROJECT_SYMBOL_BYTES = env_int(
 MAX_CONCURRENT_UPLOADS = env_int("MEMFLAME_MAX_CONCURRENT_UPLOADS", 8, "Uploads taken at once; more are told to retry")
 PREVIEW_KEPT_S = env_int("MEMFLAME_PREVIEW_KEPT_S", 86_400, "Seconds a private preview is kept")
 DATA_UPLOAD_MAX_NUMBER_FILES = MAX_SNAPSHOTS  # of a form: each file becomes a snapshot
+PUSH_INSTANCES = env_int("MEMFLAME_PUSH_INSTANCES", 100, "Instances that push to one project at a time")
+PUSH_SNAPSHOTS_AN_HOUR = env_int("MEMFLAME_PUSH_SNAPSHOTS_AN_HOUR", 6000, "Snapshots pushed to one project an hour")
+PUSH_NODES = env_int("MEMFLAME_PUSH_NODES", 20_000_000, "Nodes of all whole trees pushed to one project")
+PUSH_WHOLE_S = env_int("MEMFLAME_PUSH_WHOLE_S", 86_400, "Seconds until a pushed tree thins out to its overview")
+PUSH_SILENT_S = env_int("MEMFLAME_PUSH_SILENT_S", 600, "Seconds without a push after which a rolling run ends")
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 << 20  # forms and JSON; uploads are streamed and have MAX_UPLOAD_BYTES
 
 LOG_LEVEL = env_str("MEMFLAME_LOG_LEVEL", "INFO", "Python log level")

@@ -26,6 +26,7 @@ urlpatterns = [
     path("", include("webapp.teams.urls")),
     path("", include("webapp.hosts.urls")),
     path("", include("webapp.runs.urls")),
+    path("", include("webapp.pushes.urls")),
     path("", include("webapp.flamegraph.urls")),
     path("", include("webapp.compare.urls")),
 ]

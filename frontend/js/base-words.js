@@ -21,6 +21,7 @@ function amountOf(tree, node, type) {
 const all = ({ header }) => (header.root ? "it" : "all");
 
 function hidden({ header }) {
+  if (header.overview) return "Paths under a 2000th of it count as their callers' own.";
   if (!header.cut) return "Nothing is hidden.";
   return `${formatPlural(header.cut, "frame is", "frames are")} too narrow for callers to be seen; they are there when you zoom to one.`;
 }

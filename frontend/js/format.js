@@ -86,6 +86,11 @@ export function formatDuration(seconds) {
   return h ? `${h}:${padded(m)}:${padded(s)}` : `${m}:${padded(s)}`;
 }
 
+/** Milliseconds since 1970 as a time of day: "12:03:05 UTC". */
+export function formatClock(ms) {
+  return isNumber(ms) ? `${new Date(ms).toISOString().slice(11, 19)}${NBSP}UTC` : UNKNOWN;
+}
+
 /** Seconds since then as one unit: "2 min ago". */
 export function formatAge(seconds) {
   const past = Math.max(0, seconds);

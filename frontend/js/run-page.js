@@ -9,6 +9,7 @@ import {
   defaultSnapshot,
   drawable,
   isActive,
+  isOpen,
   isTracing,
   mergeRun,
   momentOf,
@@ -20,7 +21,7 @@ import {
   valueTypeOf,
 } from "./run-view.js";
 import { runFinding } from "./run-finding.js";
-import { eventRate, showStatus } from "./run-status.js";
+import { eventRate, showPushes, showStatus } from "./run-status.js";
 import { bindSnapshots } from "./snapshots-chart.js";
 import { bindTable, shareBar } from "./table-view.js";
 import { readState, writeState } from "./url-state.js";
@@ -73,9 +74,9 @@ async function take(run) {
   page.run = run;
   page.rate = rateOf(run);
   await refresh();
-  if (!isActive(run)) return;
+  if (!isOpen(run)) return;
   followRun(
-    { socketUrl: socketUrlOf(root.dataset.socket), viewUrl: root.dataset.runUrl, isDone: () => !isActive(page.run) },
+    { socketUrl: socketUrlOf(root.dataset.socket), viewUrl: root.dataset.runUrl, isDone: () => !isOpen(page.run) },
     {
       message: (message) => update(mergeRun(page.run, message), message.agent_seen_s),
       view: (view) => update(view, view.agent_seen_s),
@@ -129,6 +130,7 @@ function sayWhatIsGone(type) {
 function showRun() {
   const latest = defaultSnapshot(page.run);
   const type = valueTypeOf(page.run, page.type);
+  if (latest && page.run.is_pushed) showPushes(root, page.run, latest);
   const heardS = heard.at === null ? null : (performance.now() - heard.at) / 1000;
   showStatus(root, page.run, { latest, type, rate: page.rate, heardS });
   showQuality(
@@ -153,10 +155,11 @@ function showGraph(type) {
     choose: chooseType,
   });
   showMeaning(type, snapshot);
+  setText(part(root, "thinned"), snapshot.capture.thinned ?? "");
   snapshots.show(page.run, type, page.seq);
-  part(root, "snapshots").hidden = page.run.snapshots.length < 2 && !isActive(page.run);
+  part(root, "snapshots").hidden = page.run.snapshots.length < 2 && !isOpen(page.run);
   setText(part(root, "arrived"), arrivedWords());
-  part(root, "follow").hidden = page.follows || !isActive(page.run);
+  part(root, "follow").hidden = page.follows || !isOpen(page.run);
   const drawn = `${type.name} ${snapshot.seq} ${snapshot.tags[type.name][0]}`;
   if (drawn === page.drawn) return null;
   page.drawn = drawn;
@@ -185,7 +188,7 @@ function chooseType(name) {
 function showMeaning(type, snapshot) {
   part(root, "meaning").replaceChildren(
     element("b", {}, meaningAmong(type, page.run.value_types)),
-    `${momentOf(page.run, snapshot, type)}. ${isTracing(page.run) ? "" : readingOf(type)}`,
+    `${momentOf(page.run, snapshot, type)}. ${isTracing(page.run) ? "" : readingOf(type, page.run)}`,
   );
   part(root, "negative").hidden = !type.is_signed;
 }
@@ -212,7 +215,8 @@ function base(tree, focus) {
 
 function functions(tree, rows) {
   showFinding(tree, rows);
-  table.show(rows, { unit: unitOf(valueTypeOf(page.run, page.type)), all: tree.width[0] });
+  const note = tree.header.overview ? "Self holds what was thinned out below it." : "";
+  table.show(rows, { unit: unitOf(valueTypeOf(page.run, page.type)), all: tree.width[0], note });
 }
 
 function showFinding(tree, rows) {

@@ -1,7 +1,7 @@
 // The top of a run page: state and key numbers while it records, its words when it waits or failed, and what can be done.
 import { element, icon, note, part, setText } from "./dom.js";
-import { formatAge, formatChange, formatCount, formatDuration, formatValue } from "./format.js";
-import { headingOf, isActive, nextSnapshotS, recentChange, stateNote, unitOf } from "./run-view.js";
+import { formatAge, formatChange, formatCount, formatDuration, formatPlural, formatValue } from "./format.js";
+import { headingOf, isActive, nextSnapshotS, recentChange, stateNote, takenAt, unitOf } from "./run-view.js";
 import { lostOf } from "./quality-words.js";
 
 const GLYPHS = {
@@ -39,6 +39,13 @@ export function showStatus(root, run, { latest, type, rate, heardS }) {
     button.disabled = run.stop_requested !== "";
     button.hidden = button.value === "stop" && run.state !== "recording";
   }
+}
+
+/** The line of a run that a service pushes; the page came with it as it was then. */
+export function showPushes(root, run, latest) {
+  const age = formatAge((Date.now() - takenAt(run, latest)) / 1000);
+  setText(part(root, "last-push"), age);
+  setText(part(root, "pushes"), formatPlural(run.snapshots.length, "snapshot", "snapshots"));
 }
 
 function showProgress(root, run) {

@@ -1,11 +1,13 @@
 // Reads what the site says of a run: which snapshot and payload to show, and the words of the page for its state.
 import { titleAmong } from "./age-bands.js";
-import { formatAge, formatDuration, formatMoment, formatPlural, titleOf } from "./format.js";
+import { formatAge, formatClock, formatDuration, formatMoment, formatPlural, titleOf } from "./format.js";
 
 export const ACTIVE_STATES = ["queued", "claimed", "recording", "ingesting"];
 const WITH_AGENT = ["claimed", "recording"];
 
 export const isActive = (run) => ACTIVE_STATES.includes(run.state);
+/** More snapshots may come: it records, or a service goes on pushing. */
+export const isOpen = (run) => run.is_open ?? isActive(run);
 export const isTracing = (run) => WITH_AGENT.includes(run.state);
 
 /** The run after a message of its socket: fields replace, snapshots replace by number and stay in order. */
@@ -48,8 +50,12 @@ export function filled(template, values) {
   return template.replace(/\{(\w+)\}/g, (_, key) => encodeURIComponent(values[key]));
 }
 
-/** "at 3:24 of 10:00", or "since the run began, until 3:24" of a flow. */
+/** When a snapshot of a run that a service pushes was taken, in milliseconds. */
+export const takenAt = (run, snapshot) => Date.parse(run.started_at) + 1000 * snapshot.elapsed_s;
+
+/** "at 3:24 of 10:00", or "since the run began, until 3:24" of a flow; the time of day where services push. */
 export function momentOf(run, snapshot, type) {
+  if (run.is_pushed) return `, pushed at ${formatClock(takenAt(run, snapshot))}`;
   if (!run.duration_s) return snapshot.label ? `, ${snapshot.label}` : "";
   const until = `${formatDuration(snapshot.elapsed_s)} of ${formatDuration(run.duration_s)}`;
   return type.kind === "level" ? `, at ${until}` : `, since the run began, until ${until}`;
@@ -59,8 +65,9 @@ export function momentOf(run, snapshot, type) {
 export const unitOf = (type) => (type.unit === type.name ? "" : type.unit);
 
 /** The sentences after the meaning of a value type: how its graph is read. */
-export function readingOf(type) {
-  const kind = type.kind === "level" ? "A level: never added up over time." : "A flow: it happened during the run.";
+export function readingOf(type, { is_pushed: isPushed } = {}) {
+  const flow = isPushed ? "A flow: it happened, and may be given back." : "A flow: it happened during the run.";
+  const kind = type.kind === "level" ? "A level: never added up over time." : flow;
   if (type.is_signed) return `${kind} A frame is as wide as the amounts below it; less than zero is hatched.`;
   const what = type.kind === "level" ? `${unitOf(type)} held by it` : `${unitOf(type) || "amount"} of it`;
   return `${kind} A frame is as wide as the ${what} and everything it called.`;

@@ -1,8 +1,8 @@
 // A run's snapshots as bars of one value type, with a slider below: which of them the graph shows.
 import { scaleLinear } from "../vendor/d3.js";
 import { svgElement } from "./dom.js";
-import { formatChange, formatMoment, formatValue } from "./format.js";
-import { recentChange, snapshotName, unitOf } from "./run-view.js";
+import { formatChange, formatClock, formatMoment, formatValue } from "./format.js";
+import { recentChange, snapshotName, takenAt, unitOf } from "./run-view.js";
 
 const MAX_BARS = 120; // more would be narrower than a few pixels, and cost a node each
 const [TOP, BOTTOM] = [10, 56];
@@ -105,10 +105,16 @@ function setSlider(slider, snapshots, seq) {
 function summaryOf(run, snapshot, type) {
   if (!snapshot) return "";
   const recent = recentChange(run, snapshot, type.name);
+  if (run.is_pushed) return `${formatClock(takenAt(run, snapshot))}: ${amountWords(snapshot, recent, type)}`;
   const moment = run.duration_s
     ? `${type.kind === "level" ? "at" : "since the run began, until"} ${formatMoment(snapshot.elapsed_s)}: `
     : `${snapshotName(snapshot)}: `;
-  return `${moment}${formatValue(snapshot.totals[type.name], unitOf(type))}${recent ? `, ${formatChange(recent.change, unitOf(type))} ${recent.words}` : ""}`;
+  return `${moment}${amountWords(snapshot, recent, type)}`;
+}
+
+function amountWords(snapshot, recent, type) {
+  const grown = recent ? `, ${formatChange(recent.change, unitOf(type))} ${recent.words}` : "";
+  return `${formatValue(snapshot.totals[type.name], unitOf(type))}${grown}`;
 }
 
 function spoken(snapshots, type) {

@@ -9,7 +9,8 @@ const MORE_ROWS = 500;
 
 /**
  * Binds the parts table, filter, count and more. `columns` are {key, title, className, sort, cell(row, scale)}: cell gives
- * text or an element. `onRow(name)` is called for a row, `onSort(sort)` for a head; `note` ends the count.
+ * text or an element. `onRow(name)` is called for a row, `onSort(sort)` for a head; `note` ends the count,
+ * and after it that of the scale.
  */
 export function bindTable({ table, filter, count, more }, { columns, note, sort, onRow, onSort }) {
   const state = { rows: [], sort, shown: FIRST_ROWS, scale: {}, selected: "", isFilled: false };
@@ -89,7 +90,7 @@ export function bindTable({ table, filter, count, more }, { columns, note, sort,
     if (!state.rows.length) return "";
     if (!matching) return `None of ${formatCount(state.rows.length)} functions has all these words.`;
     const of = matching === state.rows.length ? "" : ` that match, of ${formatCount(state.rows.length)}`;
-    return `1–${formatCount(shown)} of ${formatCount(matching)} functions${of}. ${note}`;
+    return `1–${formatCount(shown)} of ${formatCount(matching)} functions${of}. ${[note, state.scale.note].filter(Boolean).join(" ")}`;
   }
 
   filter.addEventListener("input", drawBody);

@@ -4,6 +4,7 @@ import {
   defaultSnapshot,
   filled,
   headingOf,
+  isOpen,
   mergeRun,
   momentOf,
   nextSnapshotS,
@@ -114,6 +115,17 @@ test("a level is told at a moment, a flow since the run began", () => {
     momentOf(run(), snapshot(2, 20, 1), { ...type, kind: "flow" }),
     ", since the run began, until 0:20 of 1:00",
   );
+});
+
+test("a run that a service pushes is told by the time of day", () => {
+  const pushed = run({ is_pushed: true, duration_s: 0, started_at: "2026-11-29T12:03:00+00:00" });
+
+  assert.equal(plain(momentOf(pushed, snapshot(2, 5, 1), type)), ", pushed at 12:03:05 UTC");
+});
+
+test("a run that is ready may be open for more pushes", () => {
+  assert.equal(isOpen(run({ state: "ready", is_open: true })), true);
+  assert.equal(isOpen(run({ state: "ready", is_open: false })), false);
 });
 
 test("the change is told with its interval", () => {

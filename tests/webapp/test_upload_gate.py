@@ -227,6 +227,8 @@ async def test_a_view_that_only_waits_gives_its_place_back() -> None:
         ("/api/v1/runs/r-abc/snapshots/1", True),
         ("/upload", True),
         ("/p/search-api/upload", True),
+        ("/ingest", True),
+        ("/push.v1.PusherService/Push", True),
         ("/api/v1/agent/heartbeat", False),
         ("/runs/r-abc/stop", False),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -82,6 +83,7 @@ def page(run: Run, snapshots: list[Snapshot], view: Shown, stored: dict[str, Any
         "meaning": view.value_type["meaning"],
         "moment": _moment(run, view),
         "gone": " ".join(view.gone),
+        "thinned": view.snapshot.capture.get("thinned", ""),
         "types": [_type_link(view, row) for row in view.snapshot.value_types],
         "snapshots": _snapshot_links(view, snapshots),
         "quality": _quality(view.snapshot),
@@ -95,6 +97,8 @@ def _quality(snapshot: Snapshot) -> Quality:
 
 
 def _moment(run: Run, view: Shown) -> str:
+    if run.is_pushed and run.started_at:
+        return f", pushed at {run.started_at + timedelta(seconds=view.snapshot.elapsed_s):%H:%M:%S} UTC"
     if not run.duration_s:
         return f", {view.snapshot.label}" if view.snapshot.label else ""
     until = f"{duration(view.snapshot.elapsed_s)} of {duration(run.duration_s)}"

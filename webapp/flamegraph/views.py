@@ -14,6 +14,7 @@ from tracer.profile.formats.unpack import packed_as
 from webapp.flamegraph import exports, plain
 from webapp.flamegraph.filters import filter_words, mode_words
 from webapp.flamegraph.serving import packed_response, quoted, signed_in
+from webapp.pushes.models import RollingRun
 from webapp.runs import needed
 from webapp.runs.models import Payload, Run
 from webapp.runs.views import may_delete
@@ -32,7 +33,7 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
     """The page of a run in any state. JavaScript draws the graph; the table of functions stands here without it too."""
     runs = Run.objects.visible_to(request.user).for_view().select_related("project__team")
     found = get_object_or_404(runs, run_id=run_id)
-    columns = "seq", "run", "revision", "value_types", "capture", "skipped_lines", "elapsed_s", "label"
+    columns = "seq", "run", "revision", "value_types", "capture", "skipped_lines", "elapsed_s", "label", "received"
     snapshots = list(found.snapshots.only(*columns))
     shown = plain.shown(snapshots, request.GET.dict(), default_seq=found.shown_seq)
     first = _payload_of(shown) if shown else None
@@ -44,7 +45,8 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "can_delete": may_delete(found, person(request)),
         "filters": filter_words(found, snapshots),
         "mode": mode_words(snapshots),
-        "received": snapshots[-DOWNLOADS_OFFERED:],
+        "received": [snapshot for snapshot in snapshots if snapshot.received][-DOWNLOADS_OFFERED:],
+        "rolling": RollingRun.objects.filter(run=found).first() if found.is_pushed else None,
         "forms": exports.FORMS,
         "run_api_url": f"/api/v1/runs/{found.run_id}",
         "preload_url": _preload_url(found, shown, first) if shown and first else "",
@@ -111,7 +113,7 @@ def _packed(row: Payload, stage: str) -> bytes:
 def received(request: HttpRequest, run_id: str, seq: int) -> FileResponse:
     """Download a snapshot's bytes as they came."""
     run = get_object_or_404(Run.objects.visible_to(request.user), run_id=run_id)
-    snapshot = get_object_or_404(run.snapshots, seq=seq)
+    snapshot = get_object_or_404(run.snapshots.exclude(received=""), seq=seq)
     file = default_storage.open(snapshot.received)
     extension = _EXTENSIONS.get(packed_as(file.read(8)) or "", "")
     file.seek(0)
@@ -124,7 +126,8 @@ def received(request: HttpRequest, run_id: str, seq: int) -> FileResponse:
 def export(request: HttpRequest, run_id: str, seq: int, form: str) -> FileResponse:
     """A snapshot written in a form that other tools read."""
     run = get_object_or_404(Run.objects.visible_to(request.user), run_id=run_id)
-    snapshot = get_object_or_404(run.snapshots.exclude(ingested_at=None).filter(error=""), seq=seq)
+    read = run.snapshots.exclude(ingested_at=None).filter(error="").exclude(received="")
+    snapshot = get_object_or_404(read, seq=seq)
     if form not in exports.FORMS:
         raise Http404(f"there is no form {form!r}, there is {', '.join(exports.FORMS)}")
     name = f"{run.run_id}-{seq}.{exports.FORMS[form].extension}"

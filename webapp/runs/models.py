@@ -105,7 +105,7 @@ class Run(models.Model):
     host = models.ForeignKey(Host, on_delete=models.SET_NULL, null=True, related_name="runs")
     host_name = models.CharField(max_length=100, default="")
     command = models.CharField(max_length=300, default="")  # of the target
-    spec = models.JSONField(default=dict)  # protocol.RunSpec.to_dict(); {} for uploads
+    spec = models.JSONField(default=dict)  # protocol.RunSpec.to_dict(); {"pushed": …} of a service, {} for uploads
     attempt = models.CharField(max_length=32, default="")  # the agent's claim: only its posts are taken
     lease_expires_at = models.DateTimeField(null=True)
     stop_requested = models.CharField(max_length=6, default="")  # "", "stop" (and keep) or "cancel"
@@ -148,6 +148,16 @@ class Run(models.Model):
     @property
     def is_active(self) -> bool:
         return self.state in ACTIVE
+
+    @property
+    def is_pushed(self) -> bool:
+        """A service pushes its snapshots, as agents of Pyroscope do."""
+        return "pushed" in self.spec
+
+    @property
+    def is_open(self) -> bool:
+        """More snapshots may come; of a pushed run until its service is silent, which ends its lease."""
+        return self.is_active or (self.is_pushed and self.lease_expires_at is not None)
 
     @property
     def pid(self) -> int | None:

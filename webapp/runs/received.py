@@ -15,11 +15,18 @@ from tracer.profile.errors import EmptyProfile
 from tracer.profile.formats import read_moments, read_profile
 from tracer.profile.formats.reading import Moment
 from tracer.profile.model import Profile
+from webapp.runs import told
 from webapp.runs.models import Snapshot
 
 
 def profile_of(snapshot: Snapshot) -> Profile:
-    """That of its moment, of a file with several."""
+    """That of its moment, of a file with several; with the words that its sender told beside it."""
+    profile = _read(snapshot)
+    told.apply(snapshot.capture, profile)
+    return profile
+
+
+def _read(snapshot: Snapshot) -> Profile:
     with _opened(snapshot) as file:
         if not snapshot.moment:
             return read_profile(file, limits=settings.LIMITS, resolve=protocol.value_type_named)

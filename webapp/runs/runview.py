@@ -34,6 +34,7 @@ def run_view(run: Run) -> dict[str, Any]:
         "ended_at": run.ended_at,
         "expected_snapshots": run.expected_snapshots,
         "is_preview": run.project_id is None,
+        "is_pushed": run.is_pushed,
         "preview_until": run.preview_until,
         **progress_view(run),
         "value_types": value_types_view(last),
@@ -54,6 +55,7 @@ def progress_view(run: Run) -> dict[str, Any]:
         "lost": run.lost,
         "stop_requested": run.stop_requested,
         "shown_seq": run.shown_seq,
+        "is_open": run.is_open,
     }
 
 

@@ -151,13 +151,16 @@ def _fields_of_outcome(outcome: Outcome, reason: str, snapshots: int) -> dict[st
 def settle(run_pk: int) -> bool:
     """An ingesting run whose snapshots have all come and been read becomes ready, or failed if none could be read.
 
-    Of an upload all must: whoever sent a set is not to take a part of it for the whole.
+    Of an upload all must: whoever sent a set is not to take a part of it for the whole. One that a service pushes is
+    ready with the first that was read.
     """
     run = Run.objects.get(pk=run_pk)
     if run.state != State.INGESTING:
         return False
     snapshots = list(run.snapshots.values_list("ingested_at", "error"))
-    if len(snapshots) < run.expected_snapshots or any(ingested_at is None for ingested_at, _ in snapshots):
+    has_one = any(ingested_at and not error for ingested_at, error in snapshots)
+    is_waiting = len(snapshots) < run.expected_snapshots or any(not ingested_at for ingested_at, _ in snapshots)
+    if is_waiting and not (run.is_pushed and has_one):  # what is pushed goes on, so it need not have come
         return False
     errors = [error for _, error in snapshots if error]
     is_readable = not errors or (len(errors) < len(snapshots) and not run.upload_files)

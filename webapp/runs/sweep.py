@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import takewhile
@@ -14,6 +14,8 @@ from webapp.runs.models import Run, Snapshot, State
 NUDGE_AGAIN_AFTER = timedelta(seconds=10)
 NUDGE_FOR = timedelta(hours=1)
 MOST_AT_ONCE = 200
+
+_chores: dict[str, Callable[[datetime], int]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,17 @@ def sweep(now: datetime) -> Swept:
         estimates_failed=estimates.fail_overdue(now),
         temporaries_deleted=bodies.delete_old_temporaries(now),
     )
+
+
+def add_chore(name: str, chore: Callable[[datetime], int]) -> None:
+    """What rooms above have done every NUDGE_EVERY_S of the command; it answers how much it did."""
+    _chores[name] = chore
+
+
+def do_chores(now: datetime) -> dict[str, int]:
+    """By name, those that did something."""
+    done = {name: chore(now) for name, chore in _chores.items()}
+    return {name: count for name, count in done.items() if count}
 
 
 def nudge_again(now: datetime) -> int:

@@ -41,11 +41,14 @@ _WIRE_TYPES = {
 }
 _LOOKED_AT = 50  # fields
 _ENOUGH = 3  # of them that are right before one is broken
-_HEAP_MEANINGS = {
-    "inuse_space": "Bytes in use when the profile was taken",
-    "inuse_objects": "Objects in use when the profile was taken",
-    "alloc_space": "Bytes allocated, freed since or not",
-    "alloc_objects": "Objects allocated, freed since or not",
+HEAP_VALUE_TYPES = {
+    known.name: known
+    for known in (
+        ValueType("inuse_space", "bytes", "level", "Bytes in use when the profile was taken"),
+        ValueType("inuse_objects", "objects", "level", "Objects in use when the profile was taken"),
+        ValueType("alloc_space", "bytes", "flow", "Bytes allocated, freed since or not"),
+        ValueType("alloc_objects", "objects", "flow", "Objects allocated, freed since or not"),
+    )
 }
 _LEVELS = ("inuse", "live", "goroutine", "threadcreate")
 _UNIT_OF_COUNTS = {"contentions": "calls"}
@@ -136,8 +139,8 @@ class _Message:
         unit = self._tables.text(unit_number) or known.unit
         if unit == "count":
             unit = known.unit if known.unit != name else _UNIT_OF_COUNTS.get(name, name)
-        if name in _HEAP_MEANINGS:
-            return ValueType(name, unit, "level" if name.startswith("inuse") else "flow", _HEAP_MEANINGS[name])
+        if name in HEAP_VALUE_TYPES:
+            return replace(HEAP_VALUE_TYPES[name], unit=unit)
         return replace(known, unit=unit, kind="level" if name.startswith(_LEVELS) else known.kind)
 
     def _add_samples(self, sums: StackSums, order: list[int]) -> None:

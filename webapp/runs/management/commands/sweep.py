@@ -15,7 +15,7 @@ from django.db import DatabaseError, close_old_connections
 from django.utils import timezone
 
 from webapp.runs.models import Worker
-from webapp.runs.sweep import nudge_again, sweep
+from webapp.runs.sweep import do_chores, nudge_again, sweep
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["once"]:
             now = timezone.now()
-            self.stdout.write(f"{sweep(now)}, {nudge_again(now)} nudged")
+            self.stdout.write(f"{sweep(now)}, {nudge_again(now)} nudged, {do_chores(now)}")
             return
         _run(_stop_on_signal())
 
@@ -66,6 +66,8 @@ def _round(*, is_nudging: bool) -> bool:
         swept = sweep(now)
         if is_nudging:
             nudge_again(now)
+            if done := do_chores(now):
+                log.info("%s", done)
         Worker.touch("sweep")
     except (DatabaseError, OSError) as error:
         log.warning("the sweep was cut short: %s", error)
