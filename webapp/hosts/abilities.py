@@ -34,7 +34,7 @@ class Ability:
     @property
     def blind(self) -> str:
         """What perf does not see."""
-        return BLIND[self.collector.name]
+        return BLIND.get(self.collector.name, "")
 
 
 def abilities_of(host: Host) -> list[Ability]:

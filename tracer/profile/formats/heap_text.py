@@ -45,6 +45,11 @@ def sampled_types(value_types: Iterable[ValueType], rate: int) -> tuple[ValueTyp
     )
 
 
+def rate_facts(rate: int) -> dict[str, object]:
+    """Keys of the capture."""
+    return {"sample_bytes": rate} if rate > 1 else {}
+
+
 def size_text(count: int) -> str:
     for unit, size in (("MiB", 1 << 20), ("KiB", 1 << 10)):
         if count >= size and count % size == 0:
@@ -63,6 +68,7 @@ class Libraries:
 
     def __init__(self) -> None:
         self._spans: list[tuple[int, int, int, str]] = []  # start, end, offset, path
+        self.paths: dict[str, str] = {}  # by file name, of those that gave a name
 
     def take(self, line: str) -> bool:
         """Whether it was one; only those of code are kept."""
@@ -84,7 +90,9 @@ class Libraries:
         if position >= 0:
             start, end, offset, path = self._spans[position]
             if address < end:
-                return f"{path.rpartition('/')[2]}+{address - start + offset:#x}"
+                module = path.rpartition("/")[2]
+                self.paths[module] = path
+                return f"{module}+{address - start + offset:#x}"
         return f"{address:#x}"
 
 
@@ -115,6 +123,8 @@ class AddressSums:
             named.add([name for text in stack for name in names_by_text[text]], values)
         profile = named.finish()
         profile.skipped, profile.skipped_lines = found.skipped, found.skipped_lines
+        if self.libraries.paths:
+            profile.capture = {"modules": dict(self.libraries.paths)}
         return profile
 
     def _names(self, address: int) -> list[str]:

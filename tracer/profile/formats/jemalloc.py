@@ -18,7 +18,15 @@ import re
 from collections.abc import Iterator
 
 from tracer.profile.errors import MalformedProfile
-from tracer.profile.formats.heap_text import ALLOCATED, INUSE, AddressSums, call_addresses, sampled_types, unsampled
+from tracer.profile.formats.heap_text import (
+    ALLOCATED,
+    INUSE,
+    AddressSums,
+    call_addresses,
+    rate_facts,
+    sampled_types,
+    unsampled,
+)
 from tracer.profile.formats.reading import Reading
 from tracer.profile.formats.text import head_text, read_by_line
 from tracer.profile.model import Number, Profile
@@ -75,7 +83,11 @@ class _Text:
         profile = sums.finish()
         if self._rate is None:
             about = f"The header {self._header[:80]!r} names no rate"
-            profile.capture = {"notes": [f"{about}: these are the sampled sizes, not estimates of all."]}
+            profile.capture = {
+                **profile.capture,
+                "notes": [f"{about}: these are the sampled sizes, not estimates of all."],
+            }
+        profile.capture = {**profile.capture, **rate_facts(self._rate or 0)}
         return profile
 
     def _begin(self, number: int, addresses: str) -> None:
