@@ -50,12 +50,14 @@ def heap_server() -> Path:
 
 @pytest.fixture
 def serve(heap_server: Path, tmp_path: Path) -> Iterator[Callable[..., Server]]:
-    """Starts the program with jemalloc in a folder of its own, where it leaves its files."""
+    """Starts the program with an allocator of its own in a folder of its own, where it leaves its files."""
     started: list[subprocess.Popen[str]] = []
 
-    def served(conf: str = SAMPLING) -> Server:
-        environment = {**os.environ, "LD_PRELOAD": "libjemalloc.so.2", "MALLOC_CONF": conf}
-        process = subprocess.Popen([heap_server], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True)
+    def served(allocator: str = "libjemalloc.so.2", **variables: str) -> Server:
+        environment = {**os.environ, "LD_PRELOAD": allocator, "MALLOC_CONF": SAMPLING, **variables}
+        process = subprocess.Popen(
+            [heap_server], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
         started.append(process)
         assert process.stdout is not None
         return Server(*map(int, process.stdout.readline().split()[1:]))
@@ -115,13 +117,16 @@ def bytes_by_path(alice: httpx.Client) -> Callable[[str, int], Counter[str]]:
     return sums
 
 
-@pytest.fixture
-def agent(live_site: LiveSite, story: Story, start_agent: Any) -> Any:
-    return start_agent(live_site.url, "--broker", live_site.broker, token=story.agent_token)
+@pytest.fixture(scope="module", autouse=True)
+def agent(live_site: LiveSite, story: Story) -> Iterator[None]:
+    """One for all, as its administrator left it."""
+    live_site.start_agent(story)
+    yield
+    live_site.stop_process("agent")
 
 
 def test_the_leak_of_a_program_with_jemalloc_is_found_by_difference(
-    agent: Any, serve: Any, pull: Any, bytes_by_path: Any, alice: httpx.Client
+    serve: Any, pull: Any, bytes_by_path: Any, alice: httpx.Client
 ) -> None:
     server = serve()
 
@@ -139,9 +144,7 @@ def test_the_leak_of_a_program_with_jemalloc_is_found_by_difference(
     assert shown["meaning"].endswith("estimated from samples every 512\N{NO-BREAK SPACE}kB")
 
 
-def test_files_that_the_program_writes_are_snapshots_in_their_order(
-    agent: Any, serve: Any, pull: Any, tmp_path: Path
-) -> None:
+def test_files_that_the_program_writes_are_snapshots_in_their_order(serve: Any, pull: Any) -> None:
     server = serve()
     for _ in range(2):
         server.get("/dump")
@@ -157,8 +160,28 @@ def test_files_that_the_program_writes_are_snapshots_in_their_order(
     assert paths == [f"jeprof.{server.pid}.{number}.m{number}.heap" for number in range(3)]
 
 
-def test_a_program_that_does_not_profile_is_told_how_to(agent: Any, serve: Any, pull: Any) -> None:
-    server = serve("prof:false")
+def test_the_leak_of_a_program_with_tcmalloc_is_found_by_difference_too(
+    serve: Any, pull: Any, bytes_by_path: Any, tmp_path: Path
+) -> None:
+    server = serve("libtcmalloc.so.4", HEAPPROFILE=f"{tmp_path}/heap")
+    server.get("/dump")
+    server.get("/grow")
+    server.get("/dump")
+
+    by_files = pull(server, collector="tcmalloc", once="1")
+    by_url = pull(server, collector="tcmalloc", url=server.url, once="1")
+
+    assert (by_files["state"], by_url["state"]) == ("ready", "ready"), by_files["reason"] + by_url["reason"]
+    grown = bytes_by_path(by_files["run"], len(by_files["snapshots"]))
+    grown.subtract(bytes_by_path(by_files["run"], 1))
+    ((path, growth),) = grown.most_common(1)
+    assert (growth, "main;serve;grow_index;allocate_block" in path) == (GROWN_BYTES, True)
+    assert by_url["snapshots"][0]["totals"]["inuse_bytes"] >= 2 * GROWN_BYTES
+    assert by_url["snapshots"][0]["totals"]["alloc_objects"] >= 46
+
+
+def test_a_program_that_does_not_profile_is_told_how_to(serve: Any, pull: Any) -> None:
+    server = serve(MALLOC_CONF="prof:false")
 
     by_url = pull(server, url=server.url, once="1")
     by_files = pull(server, once="1")
@@ -170,18 +193,14 @@ def test_a_program_that_does_not_profile_is_told_how_to(agent: Any, serve: Any, 
 
 
 def test_an_agent_pulls_from_where_its_administrator_allows_only(
-    live_site: LiveSite, story: Story, start_agent: Any, serve: Any, pull: Any, alice: httpx.Client, tmp_path: Path
+    serve: Any, pull: Any, alice: httpx.Client, tmp_path: Path
 ) -> None:
-    options = ("--broker", live_site.broker, "--allow-url", "http://10.0.0.5:4000/")
-    start_agent(live_site.url, *options, token=story.agent_token)
     server = serve()
 
-    by_url = pull(server, url=server.url, once="1")
+    by_url = pull(server, url="http://169.254.169.254/latest/meta-data", once="1")
     by_files = pull(server, files=f"{tmp_path}/*", once="1")
 
-    assert by_url["reason"] == (
-        f"{server.url}: {server.url} is at 127.0.0.1, and this host's agent pulls from http://10.0.0.5:4000/ only: "
-        "its option --allow-url allows more"
-    )
+    assert "is at 169.254.169.254, and this host's agent pulls from loopback addresses only" in by_url["reason"]
     assert f"{tmp_path}/* is not allowed: this host's agent reads nothing" in by_files["reason"]
-    assert "from http://10.0.0.5:4000/; files: those that a process names" in alice.get("/p/shop/hosts").text
+    hosts = alice.get("/p/shop/hosts").text
+    assert "from loopback addresses; files: those that a process names in its environment" in hosts

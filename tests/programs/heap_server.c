@@ -2,9 +2,9 @@
  *
  * It says `ready PID PORT`, and answers GET requests on 127.0.0.1, one at a time:
  *   /grow     23 more blocks of 4 MB each, kept by grow_index(); each such answer adds as many
- *   /prof     a profile, written by jemalloc's prof.dump and read back
- *   /dump     the same, left in its file, for pulls of files
- * jemalloc is preloaded; its mallctl() is looked up at run time, so the program links nothing. */
+ *   /prof     a profile: written by jemalloc's prof.dump and read back, or told by tcmalloc
+ *   /dump     the same, left in a file, for pulls of files
+ * The allocator is preloaded; its functions are looked up at run time, so the program links nothing. */
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -48,7 +48,27 @@ static void answer_text(FILE *client, const char *status, const char *text) {
   answer(client, status, text, strlen(text));
 }
 
+/* Of tcmalloc with HEAPPROFILE; NULL without. */
+static char *told_by_tcmalloc(void) {
+  char *(*get_profile)(void) = dlsym(RTLD_DEFAULT, "GetHeapProfile");
+  int (*is_running)(void) = dlsym(RTLD_DEFAULT, "IsHeapProfilerRunning");
+  return get_profile && is_running && is_running() ? get_profile() : NULL;
+}
+
+static const char *dump(void) {
+  void (*dump_of_tcmalloc)(const char *) = dlsym(RTLD_DEFAULT, "HeapProfilerDump");
+  if (!dump_of_tcmalloc) return dump_to(NULL);
+  dump_of_tcmalloc("asked for");
+  return NULL;
+}
+
 static void serve_profile(FILE *client) {
+  char *told = told_by_tcmalloc();
+  if (told) {
+    answer_text(client, "200 OK", told);
+    free(told);
+    return;
+  }
   char path[] = "/tmp/heap_server.XXXXXX";
   int fd = mkstemp(path);
   const char *obstacle = fd < 0 ? "no temporary file" : dump_to(path);
@@ -75,7 +95,7 @@ static void serve(FILE *client) {
   } else if (!strcmp(path, "/prof")) {
     serve_profile(client);
   } else if (!strcmp(path, "/dump")) {
-    const char *obstacle = dump_to(NULL);
+    const char *obstacle = dump();
     answer_text(client, obstacle ? "403 Forbidden" : "200 OK", obstacle ? obstacle : "dumped");
   } else {
     answer_text(client, "404 Not Found", "nothing here");

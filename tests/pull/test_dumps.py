@@ -53,6 +53,13 @@ def test_files_of_other_processes_are_left_out(tmp_path, place):
     assert [dump.pid for dump in place("jeprof.*").dumps(of_pid=72)] == [72]
 
 
+def test_a_process_that_gperftools_numbered_has_files_of_its_own(tmp_path, place):
+    written(tmp_path, "heap.0001.heap", "heap_72.0001.heap", "heap_73.0001.heap")
+
+    assert [Path(dump.path).name for dump in place("heap[._]*.heap").dumps(of_pid=72)] == ["heap_72.0001.heap"]
+    assert [Path(dump.path).name for dump in place("heap[._]*.heap").dumps(of_pid=71)] == ["heap.0001.heap"]
+
+
 def test_files_of_several_processes_are_not_mixed(tmp_path, place):
     written(tmp_path, "jeprof.71.0.i0.heap", "jeprof.72.0.i0.heap")
 
@@ -125,7 +132,8 @@ def test_files_that_a_process_names_must_be_its_users(tmp_path):
         ("jemalloc", {"MALLOC_CONF": "prof:true"}, "jeprof.*.heap"),
         ("jemalloc", {"MALLOC_CONF": "prof:false,prof:true,prof_prefix:/var/log/a[1]"}, "/var/log/a[[]1].*.heap"),
         ("jemalloc", {"_RJEM_MALLOC_CONF": "prof:true,prof_prefix:out/heap"}, "out/heap.*.heap"),
-        ("tcmalloc", {"HEAPPROFILE": "/tmp/service"}, "/tmp/service.*heap"),
+        ("tcmalloc", {"HEAPPROFILE": "/tmp/service"}, "/tmp/service[._]*.heap"),
+        ("tcmalloc", {"HEAPPROFILE": "\udcaftmp/service"}, "/tmp/service[._]*.heap"),  # as gperftools leaves it
     ],
 )
 def test_a_process_names_its_files_in_its_environment(collector, environment, pattern):

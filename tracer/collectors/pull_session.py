@@ -12,6 +12,7 @@ from tracer.collectors.recording import Progress
 from tracer.profile.model import Profile
 from tracer.protocol import PROGRESS_EVERY_S, RunSpec
 from tracer.pull.allowed import Allowed
+from tracer.pull.own_files import WRITTEN
 from tracer.pull.parsing import WITHIN_S, Stopped
 
 _STEP_S = 0.1
@@ -96,7 +97,7 @@ class _PullSession:
             return self._recording.failures[-1]
         return (
             f"there is no file named {self._recording.words}, as the process sees it; links are not followed. "
-            'A program writes one each lg_prof_interval bytes, when it calls mallctl("prof.dump"), or as it ends'
+            f"{WRITTEN[self._spec.collector]}"
         )
 
     def _elapsed_s(self) -> float:

@@ -2,6 +2,7 @@
 
 jeprof.4711.0.i0.heap   prefix, process, number, why it was written: jemalloc
 service.0003.heap       prefix and number: gperftools
+service_4712.0003.heap  of a process that the first one started
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from tracer.process.root import Root
 from tracer.pull.errors import PullError
 
 _OF_JEMALLOC = re.compile(r"\.(?P<pid>\d{1,10})\.(?P<number>\d{1,18})\.[a-z]\d*\.heap")
-_NUMBERED = re.compile(r"[._](?P<number>\d{1,18})\.heap")
+_OF_GPERFTOOLS = re.compile(r"(?:_(?P<pid>\d{1,10}))?\.(?P<number>\d{1,18})\.heap")
 MAX_BYTES = 64 << 20  # DESIGN.md 4.7
 
 
@@ -43,7 +44,7 @@ class Place:
         """By their number; PullError where the files of several processes would be mixed."""
         found = sorted(self._found(), key=lambda dump: (dump.number, dump.path))
         if of_pid:
-            found = [dump for dump in found if dump.pid in (0, of_pid)]
+            found = [dump for dump in found if dump.pid == of_pid] or [dump for dump in found if not dump.pid]
         pids = sorted({dump.pid for dump in found if dump.pid})
         if len(pids) > 1:
             listed = ", ".join(map(str, pids[:5]))
@@ -79,7 +80,5 @@ class Place:
 
 def _dump(path: str) -> Dump:
     name = posixpath.basename(path)
-    if found := _OF_JEMALLOC.search(name):
-        return Dump(path, int(found["pid"]), int(found["number"]))
-    numbered = _NUMBERED.search(name)
-    return Dump(path, 0, int(numbered["number"]) if numbered else 0)
+    found = _OF_JEMALLOC.search(name) or _OF_GPERFTOOLS.search(name)
+    return Dump(path, int(found["pid"] or 0), int(found["number"])) if found else Dump(path, 0, 0)

@@ -12,6 +12,12 @@ from pathlib import Path
 
 from tracer.pull.errors import PullError
 
+WRITTEN: Mapping[str, str] = {
+    "jemalloc": 'A program writes one each lg_prof_interval bytes, when it calls mallctl("prof.dump"), or as it ends',
+    "tcmalloc": "A program writes one for each GB that it allocates, or when it calls HeapProfilerDump()",
+    "pprof": "A program writes one when it calls pprof.WriteHeapProfile()",
+}
+"""By collector, when there are files."""
 _CONF_VARIABLES = ("MALLOC_CONF", "_RJEM_MALLOC_CONF", "JE_MALLOC_CONF")  # of C, of Rust's crate, of prefixed builds
 _DEFAULT_PREFIX = "jeprof"
 _MAX_BYTES = 1 << 20
@@ -28,13 +34,13 @@ def environment_of(directory: Path) -> dict[str, str]:
 def own_pattern(collector: str, environment: Mapping[str, str]) -> str:
     """Of the paths that it writes to, relative to its working directory if it says so; PullError if it writes none."""
     if collector == "tcmalloc":
-        prefix = environment.get("HEAPPROFILE", "")
+        prefix = _unmarked(environment.get("HEAPPROFILE", ""))
         if not prefix:
             raise PullError(
                 "the process was started without HEAPPROFILE, so it writes no heap profiles: give an address or files, "
                 "or start it with HEAPPROFILE=/var/log/NAME"
             )
-        return f"{prefix.translate(_WILD)}.*heap"
+        return f"{prefix.translate(_WILD)}[._]*.heap"
     conf = malloc_conf(environment)
     if conf.get("prof") != "true":
         raise PullError(
@@ -45,6 +51,12 @@ def own_pattern(collector: str, environment: Mapping[str, str]) -> str:
     if not prefix:
         raise PullError("MALLOC_CONF of the process has an empty prof_prefix, so it writes no heap profiles by itself")
     return f"{prefix.translate(_WILD)}.*.heap"
+
+
+def _unmarked(prefix: str) -> str:
+    """gperftools sets the highest bit of the first byte, to tell the processes that it starts to add their pid."""
+    raw = os.fsencode(prefix)
+    return os.fsdecode(bytes([raw[0] & 0x7F]) + raw[1:]) if raw else ""
 
 
 def malloc_conf(environment: Mapping[str, str]) -> dict[str, str]:
