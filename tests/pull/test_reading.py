@@ -129,6 +129,13 @@ def test_why_no_profile_came_is_said_in_words(serve, raw, reason):
         pulled(serve(raw))
 
 
+def test_who_speaks_no_tls_is_told_so(serve):
+    url = serve(b"HTTP/1.1 400 Bad Request\r\n\r\n").replace("http://127.0.0.1", "https://localhost")
+
+    with pytest.raises(PullError, match="no secure connection"):
+        pulled(url)
+
+
 @pytest.mark.parametrize(
     ("raw", "reason"),
     [

@@ -21,6 +21,7 @@ from tracer.pull.allowed import Allowed
 logger = logging.getLogger(__name__)
 
 ASK_TIMEOUT_S = 60.0
+MOST_CHARACTERS = 500  # of a check, which is what the site takes
 
 
 def ask_facts(allowed: Allowed | None = None) -> dict[str, Any]:
@@ -33,7 +34,9 @@ def ask_facts(allowed: Allowed | None = None) -> dict[str, Any]:
         logger.error("this host could not be asked what it can record: %s", error)
         why_not = dict.fromkeys(COLLECTORS, "the agent could not find out, see its log")
         return {**_system(), "collectors": why_not, "perf": why_not, "checks": []}
-    pulls = {"name": "pulled profiles", "state": "ok", "text": (allowed or Allowed()).words, "mend": ""}
+    words = (allowed or Allowed()).words
+    told = words if len(words) <= MOST_CHARACTERS else f"{words[: MOST_CHARACTERS - 1]}…"
+    pulls = {"name": "pulled profiles", "state": "ok", "text": told, "mend": ""}
     return {**facts, "checks": [*facts["checks"], pulls]}
 
 

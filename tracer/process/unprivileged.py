@@ -21,7 +21,7 @@ from typing import IO, Any
 
 from tracer.symbols.confinement import confine
 
-_KEPT_VARIABLES = ("PATH", "PYTHONPATH", "LANG", "LC_ALL")
+_KEPT_VARIABLES = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "SSL_CERT_FILE")
 _MAX_WORDS = 2000  # bytes of its standard error that are shown
 FAILED = 3
 

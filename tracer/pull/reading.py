@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from io import BytesIO
+from pathlib import Path
 from types import FrameType
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
@@ -43,15 +44,21 @@ _LOOKED_AT = 4096  # bytes, for words that say why there is no profile
 
 
 def load() -> None:
-    """Certificates, and what unpacks profiles: there is no way to any file later."""
+    """Certificates, and modules that are imported where they are needed: there is no way to any file later."""
     _tls()
-    for name in ("gzip", "bz2", "lzma", "zstandard"):
+    for name in ("gzip", "bz2", "lzma", "zstandard", "encodings.idna"):
         importlib.import_module(name)
 
 
 @cache
 def _tls() -> ssl.SSLContext:
-    return ssl.create_default_context()
+    """With all certificates in memory: by default most are looked for when they are needed, where nothing can be."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    paths = ssl.get_default_verify_paths()
+    bundles = [Path(place) for place in (paths.cafile, f"{paths.capath}/ca-certificates.crt") if place]
+    if bundle := next((path for path in bundles if path.exists()), None):
+        context.load_verify_locations(cafile=bundle)
+    return context
 
 
 def main(argument: Mapping[str, Any], source: BinaryIO, out: BinaryIO) -> None:

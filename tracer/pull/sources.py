@@ -76,8 +76,8 @@ class Files:
             count = len(self._seen) + len(new)
             yield PullError(f"{count:,} files are named {self.words}, the limit of a run is {MAX_SNAPSHOTS:,}")
             return
-        self._seen.update(new)
         for dump in new:
+            self._seen.add(dump)
             yield self._read(dump, is_stopped, within_s)
 
     def _read(self, dump: Dump, is_stopped: IsStopped, within_s: float) -> Pulled | PullError:
