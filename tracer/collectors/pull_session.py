@@ -28,7 +28,7 @@ def run_pull(
 
 
 class _PullSession:
-    """Holds the newest profile back only at the end, so that a page shows the others while the run goes on."""
+    """Each profile is passed on as it comes, so that a page shows it while the run goes on."""
 
     def __init__(
         self, spec: RunSpec, listener: Listener, recording: PullRecording, should_stop: Callable[[], bool]
@@ -71,19 +71,21 @@ class _PullSession:
         return "done"
 
     def _take(self, *, is_last: bool, within_s: float = WITHIN_S) -> None:
-        """All that is new; the newest of the last time is marked as the run's last one."""
+        """All that is new. The newest is held back until it is known to be so: it may be the run's last one."""
         held: tuple[float, Profile] | None = None
         try:
-            for found in self._recording.profiles(self._is_stopped(is_last), within_s=within_s):
+            is_stopped = self._is_cancelled if is_last else self._should_stop
+            for found in self._recording.profiles(is_stopped, within_s=within_s):
                 self._pass_on(held, is_last=False)
                 held = found
         except Stopped:
             self._recording.failures.append(f"{self._recording.words}: the run was stopped before it came")
         self._pass_on(held, is_last=is_last)
 
-    def _is_stopped(self, is_last: bool) -> Callable[[], bool]:
-        """A run that ends still wants its last profile, but hears when it is cancelled: then `should_stop` raises."""
-        return (lambda: self._should_stop() and False) if is_last else self._should_stop
+    def _is_cancelled(self) -> bool:
+        """Of a run that ends and wants its last profile still; where it is cancelled, `should_stop` raises."""
+        self._should_stop()
+        return False
 
     def _pass_on(self, found: tuple[float, Profile] | None, *, is_last: bool) -> None:
         if found is None:
