@@ -64,7 +64,7 @@ $(DATA)/demo/leaky_service: webapp/runs/demo/leaky_service.c
 test-setup: setup
 	@missing=""; \
 	command -v g++ >/dev/null || missing+=" g++"; \
-	for library in jemalloc2:jemalloc.so.2 tcmalloc-minimal4:tcmalloc_minimal.so.4 mimalloc2.0:mimalloc.so.2; do \
+	for library in jemalloc2:jemalloc.so.2 google-perftools4:tcmalloc.so.4 tcmalloc-minimal4:tcmalloc_minimal.so.4 mimalloc2.0:mimalloc.so.2; do \
 	  /sbin/ldconfig -p | grep -q "lib$${library#*:}" || missing+=" lib$${library%:*}"; \
 	done; \
 	command -v musl-gcc >/dev/null || missing+=" musl-tools"; \

@@ -10,8 +10,9 @@ from tracer.options.allocators import check_allocator_options
 from tracer.options.blocks import COLLECTOR as BLOCK_COLLECTOR
 from tracer.options.blocks import OLDEST_BAND, BlockOptions, age_of, age_words, check_block_options
 from tracer.options.limits import check_limits
-from tracer.options.modes import ModeOptions, check_mode
+from tracer.options.modes import SAMPLE_BYTES, ModeOptions, check_mode, mode_captured, size_text
 from tracer.options.perf import check_perf_options, is_by_perf
+from tracer.options.pull import PULLED, check_pull_options, refuse_pull_options
 from tracer.options.unwind import check_unwind
 from tracer.profile.model import ValueType
 from tracer.selector import Selector
@@ -21,6 +22,13 @@ PROTOCOL_VERSION = 1
 # --- collectors and their value types (DESIGN.md 4.1), the first is the default -------------------------------------
 
 _OUTSTANDING_BYTES = ValueType("outstanding_bytes", "bytes", "level", "Bytes allocated while tracing and not freed yet")
+HEAP_VALUE_TYPES = (
+    ValueType("inuse_bytes", "bytes", "level", "Bytes in use when the profile was taken"),
+    ValueType("inuse_objects", "objects", "level", "Objects in use when the profile was taken"),
+    ValueType("alloc_bytes", "bytes", "flow", "Bytes allocated since the program began, freed since or not"),
+    ValueType("alloc_objects", "objects", "flow", "Objects allocated since the program began, freed since or not"),
+)
+"""Of a profile that the process makes itself; the last two only where it counts them."""
 _VALUE_TYPES: Mapping[str, tuple[ValueType, ...]] = {
     "malloc": (
         _OUTSTANDING_BYTES,
@@ -42,6 +50,7 @@ _VALUE_TYPES: Mapping[str, tuple[ValueType, ...]] = {
         ValueType("minor_faults", "faults", "flow", "Page faults served without reading a file"),
         ValueType("major_faults", "faults", "flow", "Page faults that had to wait for a read"),
     ),
+    **dict.fromkeys(PULLED, HEAP_VALUE_TYPES),
 }
 _CALL_VALUE_TYPES = (
     ValueType("requested_bytes", "bytes", "flow", "Bytes that allocator calls asked for while tracing"),
@@ -102,8 +111,34 @@ COLLECTORS: Mapping[str, CollectorFacts] = {
             _VALUE_TYPES["page_faults"],
             "Bytes: a fault can map one page, many pages of a file, or a huge page.",
         ),
+        CollectorFacts(
+            "jemalloc",
+            "jemalloc’s own profile",
+            "What the program holds, as its own jemalloc samples it: pulled from an endpoint, or from files it writes.",
+            "Nothing but the pull: jemalloc samples anyway.",
+            _VALUE_TYPES["jemalloc"],
+            "Programs that were started without prof:true, small blocks between samples, and memory beside jemalloc.",
+        ),
+        CollectorFacts(
+            "tcmalloc",
+            "tcmalloc’s own profile",
+            "What the program holds, as its own tcmalloc samples it: from /pprof/heap, or from files of HEAPPROFILE.",
+            "Nothing but the pull: tcmalloc samples anyway.",
+            _VALUE_TYPES["tcmalloc"],
+            "Programs that do not sample, small blocks between samples, and memory beside tcmalloc.",
+        ),
+        CollectorFacts(
+            "pprof",
+            "pprof heap endpoint",
+            "What the program holds, as it tells in pprof’s format: /debug/pprof/heap of Go, and of Rust and others.",
+            "Nothing but the pull: Go samples anyway.",
+            _VALUE_TYPES["pprof"],
+            "Small blocks between samples, what Go freed since its last collection, and memory beside its heap.",
+        ),
     )
 }
+TRACED = tuple(name for name in COLLECTORS if name not in PULLED)
+"""Collectors that count in the kernel."""
 
 
 def value_type_named(name: str, collector: str | None = None) -> ValueType:
@@ -123,7 +158,7 @@ def value_type_named(name: str, collector: str | None = None) -> ValueType:
 def value_types_of(collector: str, options: Mapping[str, int | str]) -> tuple[ValueType, ...]:
     """What a recording with these options counts; BadOption says which of them can't be."""
     own = COLLECTORS[collector].value_types
-    if is_by_perf(options):
+    if collector in TRACED and is_by_perf(options):
         return _BY_PERF[collector]
     if collector != BLOCK_COLLECTOR:
         return own
@@ -140,6 +175,15 @@ def as_counted(value_type: ValueType, mode: ModeOptions | None) -> ValueType:
     if mode is None or not mode.is_sampled:
         return value_type
     return replace(value_type, meaning=f"{value_type.meaning}, {mode.words}")
+
+
+def as_captured(value_type: ValueType, capture: Mapping[str, object]) -> ValueType:
+    """With a meaning that says how it was estimated, as far as its snapshot tells."""
+    sample_bytes = capture.get(SAMPLE_BYTES)
+    if capture.get("collector") in PULLED and isinstance(sample_bytes, int) and 1 < sample_bytes < 1 << 62:
+        about = f"estimated from samples every {size_text(sample_bytes)}"
+        return replace(value_type, meaning=f"{value_type.meaning}, {about}")
+    return as_counted(value_type, mode_captured(capture))
 
 
 def age_band_named(name: str) -> ValueType | None:
@@ -210,6 +254,8 @@ CAPTURE_KEYS = (
     "grade",  # "A", "B", "C", "D", or "" where the losses are not told: profile/grade.py
     "overhead",  # {"share", "peak_share", "own_share", "budget": of one core, "trap_ns": {kind: ns}, "is_measured"}
     "source",  # perf; without it, our own programs in the kernel
+    "pulled_from",  # address or path, of a profile that the process made itself
+    "modules",  # {module: path} of modules with unresolved frames, as their process sees them
     "unwind",  # how malloc's stacks were found: fp or dwarf
     "unwind_reason",  # a sentence: why, if that was chosen for the user
     "notes",  # [sentence]
@@ -246,12 +292,17 @@ class RunSpec:
     start_time: int = 0
     target: str = ""
     duration_s: float = 10.0
-    snapshot_every_s: float = 0.0  # 0: one snapshot, at the end
+    snapshot_every_s: float = 0.0  # 0: one snapshot, at the end; of a pulled profile the only one, at once
     options: Mapping[str, int | str] = field(default_factory=dict)  # map sizes and the like; numbers and enums only
 
     @property
     def selector(self) -> Selector:
         return Selector.parse(self.target) if self.target else Selector.of_pids([(self.pid, self.start_time)])
+
+    @property
+    def is_pulled(self) -> bool:
+        """The process makes the profile itself; pid 0 says that nobody knows which process."""
+        return self.collector in PULLED
 
     def to_dict(self) -> dict[str, Any]:
         return {"v": PROTOCOL_VERSION, **asdict(self), "options": dict(self.options)}
@@ -275,7 +326,7 @@ class RunSpec:
             raise ValueError(f"unknown collector {spec.collector!r}, there is {', '.join(COLLECTORS)}")
         if spec.target:
             Selector.parse(spec.target)
-        elif spec.pid <= 0:
+        elif spec.pid < 0 or (spec.pid == 0 and not spec.is_pulled):
             raise ValueError(f"pid is {spec.pid}, it must be positive")
         if not 0 < spec.duration_s <= MAX_DURATION_S:
             raise ValueError(f"duration is {spec.duration_s:g} s, the limit is {MAX_DURATION_S} s")
@@ -285,6 +336,10 @@ class RunSpec:
 
 def check_run_options(collector: str, options: Mapping[str, int | str]) -> None:
     """BadOption for a value that can't be, and for an option that this collector does not have."""
+    if collector in PULLED:
+        check_pull_options(collector, options)
+        return
+    refuse_pull_options(collector, options)
     check_perf_options(collector, options)
     if is_by_perf(options):
         return

@@ -8,7 +8,9 @@ const ALLOCATORS = new RegExp(
     "|^(mi|tc)_new(array|_n)?(_aligned)?(_nothrow)?$|^tc_malloc_skip_new_handler$" +
     "|^(strdup|strndup|wcsdup|v?asprintf|getline|getdelim)$" +
     "|^(sysmalloc|__default_morecore|tcache_init|_mid_memalign)$" +
-    "|^operator new(\\[\\])?($|\\()|^_Zn[wa]m",
+    "|^operator new(\\[\\])?($|\\()|^_Zn[wa]m" +
+    "|^(_rjem_)?(je_)?(imalloc|imalloc_body|imalloc_no_sample|malloc_default|prof_alloc_prep|prof_tctx_create" +
+    "|prof_backtrace|prof_backtrace_impl)$|^tcmalloc::|^\\[inside lib(jemalloc|tcmalloc)[^\\]]*\\]$",
 );
 // Of a fault or a page the allocator itself may be the cause.
 const KEEPS_ALLOCATORS = new Set(["faults", "pages"]);

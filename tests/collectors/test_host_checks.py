@@ -14,7 +14,10 @@ from tracer.collectors.host_checks import (
     needs_of,
     stack_depth_of,
 )
-from tracer.protocol import COLLECTORS
+from tracer.options.pull import PULLED
+from tracer.protocol import COLLECTORS, TRACED
+
+FREE = ("page_faults", *PULLED)  # collectors that need no tracefs
 
 STATUS = "Name:\tmemflame\nCapInh:\t0000000000000000\nCapPrm:\t{0}\nCapEff:\t{0}\nCapBnd:\t000001ffffffffff\n"
 
@@ -56,18 +59,18 @@ def test_names_are_used_once_and_each_collector_needs_checks_that_exist():
     names = [check.name for check in host_checks()]
 
     assert len(names) == len(set(names))
-    assert [len(needs_of(collector)) for collector in COLLECTORS] == [10, 12, 11, 11]
+    assert [len(needs_of(collector)) for collector in COLLECTORS] == [10, 12, 11, 11, 1, 1, 1]
 
 
 def test_a_collector_is_unable_for_the_reason_of_its_first_failure(monkeypatch):
     broken = [failure("tracefs", "no tracefs", "mount it")]
     monkeypatch.setattr("tracer.collectors.ability.needs_of", lambda name: broken if name in ("brk", "mmap") else [])
 
-    assert abilities() == {"malloc": "", "brk": "no tracefs", "mmap": "no tracefs", "page_faults": ""}
+    assert abilities() == {"malloc": "", "brk": "no tracefs", "mmap": "no tracefs", **dict.fromkeys(FREE, "")}
 
 
 def test_by_perf_a_collector_needs_neither_bcc_nor_type_information():
-    needs = {check.name for collector in COLLECTORS for check in needs_by_perf(collector)}
+    needs = {check.name for collector in TRACED for check in needs_by_perf(collector)}
 
     assert "perf" in needs
     assert not needs & {"bcc", "loading", "type information", "lockdown"}
@@ -77,4 +80,11 @@ def test_a_missing_perf_stops_only_who_asks_for_it(monkeypatch):
     missing = [warning("perf", "perf is missing", "apt-get install linux-perf")]
     monkeypatch.setattr("tracer.collectors.ability.needs_by_perf", lambda name: missing)
 
-    assert abilities_by_perf() == dict.fromkeys(COLLECTORS, "perf is missing")
+    found = abilities_by_perf()
+    assert {name: found[name] for name in TRACED} == dict.fromkeys(TRACED, "perf is missing")
+
+
+def test_perf_has_no_part_in_what_a_process_counts_itself():
+    found = abilities_by_perf()
+
+    assert {found[name] for name in PULLED} == {"The process makes this profile itself, perf has no part in it."}

@@ -17,12 +17,12 @@ from tracer.collectors import CollectorError, start
 from tracer.collectors.session import Outcome, run_session
 from tracer.process.target import read_status
 from tracer.profile.folded import read_folded
-from tracer.protocol import CAPTURE_KEYS, COLLECTORS, RunSpec, value_type_named
+from tracer.protocol import CAPTURE_KEYS, COLLECTORS, TRACED, RunSpec, value_type_named
 
 MEMFLAME = [Path(sys.executable).with_name("memflame")]
 
 
-@pytest.mark.parametrize("collector", COLLECTORS)
+@pytest.mark.parametrize("collector", TRACED)
 def test_no_program_link_or_descriptor_is_left_after_close(launch, recording_of, collector):
     workload = launch("leaky")
     descriptors = _open_descriptors()
@@ -42,7 +42,7 @@ def _open_descriptors():
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-@pytest.mark.parametrize("collector", COLLECTORS)
+@pytest.mark.parametrize("collector", TRACED)
 def test_the_capture_says_what_was_recorded_and_how_completely(launch, recording_of, collector):
     workload = launch("leaky")
 

@@ -7,7 +7,7 @@ import pytest
 from tracer.options.errors import BadOption
 from tracer.options.perf import BLIND, check_perf_options, is_by_perf, unwind_by_perf
 from tracer.perf.calls import COUNTINGS
-from tracer.protocol import COLLECTORS, RunSpec, value_types_of
+from tracer.protocol import TRACED, RunSpec, value_types_of
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_a_spec_from_the_site_is_checked() -> None:
         RunSpec.from_dict(spec)
 
 
-@pytest.mark.parametrize("collector", COLLECTORS)
+@pytest.mark.parametrize("collector", TRACED)
 def test_each_collector_counts_its_value_types_and_says_what_it_can_not_see(collector: str) -> None:
     names = [known.name for known in value_types_of(collector, {"source": "perf"})]
 
@@ -43,13 +43,13 @@ def test_each_collector_counts_its_value_types_and_says_what_it_can_not_see(coll
 
 
 def test_levels_are_no_value_types_of_perf() -> None:
-    kinds = {known.kind for name in COLLECTORS for known in value_types_of(name, {"source": "perf"})}
+    kinds = {known.kind for name in TRACED for known in value_types_of(name, {"source": "perf"})}
 
     assert kinds == {"flow"}
 
 
 def test_callers_come_by_dwarf_where_the_calls_are_few() -> None:
-    assert {name: unwind_by_perf(name, {})[0] for name in COLLECTORS} == {
+    assert {name: unwind_by_perf(name, {})[0] for name in TRACED} == {
         "malloc": "fp",
         "brk": "dwarf",
         "mmap": "dwarf",

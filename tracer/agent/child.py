@@ -1,13 +1,14 @@
 """The process that traces: one run spec on standard input, JSON lines on standard output, snapshots into the spool.
 
-    in   {"spec": {"v": 1, "run": "r-8f3kq", …}, "folder": "/var/lib/memflame/spool/r-8f3kq.3f…", "parent": 812}
+    in   {"spec": {"v": 1, "run": "r-8f3kq", …}, "folder": "/var/lib/memflame/spool/r-8f3kq.3f…", "parent": 812,
+          "allowed": {"urls": ["loopback"], "files": [], "has_own_files": true}}
     out  {"event": "attached"}
          {"event": "progress", "elapsed_s": 2.5, "events": 4100, "lost": {}}
          {"event": "snapshot", "seq": 1, "elapsed_s": 5.0}
          {"event": "end", "outcome": "done", "reason": "", "snapshots": 1}
 
 SIGTERM, also when the agent dies: take the last snapshot, detach, end. SIGUSR1: detach and end at once (cancelled).
-It holds no token and speaks to no network.
+It holds no token, and speaks to no network but for a profile that it is told to pull, from where it is allowed.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from tracer.collectors import CollectorError, Progress
 from tracer.collectors.session import run_session
 from tracer.profile.model import Profile
 from tracer.protocol import RunSpec
+from tracer.pull.allowed import Allowed
 
 logger = logging.getLogger(__name__)
 
@@ -94,12 +96,18 @@ def main() -> int:
     task = read_task()
     folder = RunFolder(Path(task["folder"]))
     with folder.being_written():
-        return _record(task["spec"], Reporter(folder, output), orders, own_root=int(task.get("own_root", 0)))
+        return _record(task, Reporter(folder, output), orders)
 
 
-def _record(raw_spec: Mapping[str, Any], reporter: Reporter, orders: Orders, *, own_root: int) -> int:
+def _record(task: Mapping[str, Any], reporter: Reporter, orders: Orders) -> int:
     try:
-        outcome = run_session(RunSpec.from_dict(raw_spec), reporter, orders.should_stop, own_root=own_root)
+        outcome = run_session(
+            RunSpec.from_dict(task["spec"]),
+            reporter,
+            orders.should_stop,
+            own_root=int(task.get("own_root", 0)),
+            allowed=Allowed.from_dict(task["allowed"]) if "allowed" in task else Allowed(),
+        )
     except Cancelled:
         reporter.end("cancelled")
     except CollectorError as error:

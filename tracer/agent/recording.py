@@ -14,6 +14,7 @@ from tracer.agent.spool import Finish, RunFolder
 from tracer.agent.tracing import Counts, TracingProcess
 from tracer.client import Claim, ClientError, SiteClient
 from tracer.protocol import PROGRESS_EVERY_S, RunSpec
+from tracer.pull.allowed import Allowed
 
 logger = logging.getLogger(__name__)
 
@@ -25,10 +26,17 @@ class Recording(threading.Thread):
     """Its thread starts the child and outlives it, since the kernel ends a child with the thread that started it."""
 
     def __init__(
-        self, client: SiteClient, sender: Sender, folder: RunFolder, claim: Claim, on_end: Callable[[], None]
+        self,
+        client: SiteClient,
+        sender: Sender,
+        folder: RunFolder,
+        claim: Claim,
+        on_end: Callable[[], None],
+        allowed: Allowed | None = None,
     ) -> None:
         super().__init__(name=folder.run, daemon=True)
         self._client, self._sender, self._folder, self._claim, self._on_end = client, sender, folder, claim, on_end
+        self._allowed = allowed
         self._counts = Counts()
         self._shutdown = threading.Event()
         self._has_lease = True
@@ -66,7 +74,7 @@ class Recording(threading.Thread):
             return Finish("failed", f"This agent can't make this recording: {error}", 0)
         if is_own(spec.pid):
             return Finish("failed", f"Process {spec.pid} belongs to the agent, which does not record itself.", 0)
-        self._child = TracingProcess(spec, self._folder, own_root=os.getpid())
+        self._child = TracingProcess(spec, self._folder, own_root=os.getpid(), allowed=self._allowed)
         return self._supervise(self._child)
 
     def _supervise(self, child: TracingProcess) -> Finish:

@@ -22,7 +22,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
@@ -36,6 +36,7 @@ from tracer.agent.sender import Sender
 from tracer.agent.spool import Spool, SpoolError
 from tracer.client import ClientError, SiteClient
 from tracer.protocol import HEARTBEAT_EVERY_S, POLL_EVERY_S
+from tracer.pull.allowed import Allowed
 
 logger = logging.getLogger(__name__)
 
@@ -51,6 +52,7 @@ class AgentOptions:
     spool: Path
     broker: str = ""
     concurrency: int = 2
+    allowed: Allowed = field(default_factory=Allowed)
 
 
 def serve(options: AgentOptions) -> None:
@@ -113,11 +115,11 @@ class Agent:
         self._sender.drain(SEND_LAST_S)
 
     def _beat(self) -> None:
-        live, facts, facts_at = LiveList(), ask_facts(), time.monotonic()
+        live, facts, facts_at = LiveList(), ask_facts(self._options.allowed), time.monotonic()
         is_heard = _Said(logger)
         while not self._stopping.is_set():
             if time.monotonic() - facts_at > FACTS_EVERY_S:
-                facts, facts_at = ask_facts(), time.monotonic()
+                facts, facts_at = ask_facts(self._options.allowed), time.monotonic()
             try:
                 reply = self._client.heartbeat(__version__, facts, live.current())
             except ClientError as error:
@@ -177,7 +179,9 @@ class Agent:
         logger.info("%s: taken", run)
         if self._is_asking:
             self._nudges.note_missed()
-        recording = Recording(self._client, self._sender, folder, claim, self._look_for_work)
+        recording = Recording(
+            self._client, self._sender, folder, claim, self._look_for_work, allowed=self._options.allowed
+        )
         with self._recordings_lock:
             self._recordings.append(recording)
         recording.start()

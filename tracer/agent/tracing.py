@@ -17,6 +17,7 @@ from typing import Any
 from tracer.agent.children import output_of, start_child
 from tracer.agent.spool import Finish, RunFolder
 from tracer.protocol import RunSpec
+from tracer.pull.allowed import Allowed
 
 logger = logging.getLogger(__name__)
 
@@ -37,10 +38,11 @@ class Counts:
 class TracingProcess:
     """One child, and what was asked of it. `stop` and `kill` may be called from any thread."""
 
-    def __init__(self, spec: RunSpec, folder: RunFolder, *, own_root: int = 0) -> None:
+    def __init__(self, spec: RunSpec, folder: RunFolder, *, own_root: int = 0, allowed: Allowed | None = None) -> None:
         """The process `own_root` and those that it started are not recorded."""
         self._started_at, self._spec = time.monotonic(), spec
-        task = {"spec": spec.to_dict(), "folder": str(folder.path), "own_root": own_root}
+        allows = (allowed or Allowed()).to_dict()
+        task = {"spec": spec.to_dict(), "folder": str(folder.path), "own_root": own_root, "allowed": allows}
         self._process = start_child("tracer.agent.child", task)
         self._events: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         self._kill_at: float | None = None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tracer.collectors.check import Check
 from tracer.collectors.host_checks import needs_by_perf, needs_of
-from tracer.protocol import COLLECTORS
+from tracer.options.pull import PULLED
+from tracer.protocol import COLLECTORS, TRACED
 
 
 def abilities() -> dict[str, str]:
@@ -14,7 +15,8 @@ def abilities() -> dict[str, str]:
 
 def abilities_by_perf() -> dict[str, str]:
     """The same with perf as the source, which needs neither bcc nor type information."""
-    return {name: _first_obstacle(needs_by_perf(name)) for name in COLLECTORS}
+    by_perf = {name: _first_obstacle(needs_by_perf(name)) for name in TRACED}
+    return by_perf | dict.fromkeys(PULLED, "The process makes this profile itself, perf has no part in it.")
 
 
 def _first_obstacle(needs: list[Check]) -> str:

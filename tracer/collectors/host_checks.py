@@ -17,6 +17,7 @@ from tracer.bpf.program import has_multi_links, kernel_version
 from tracer.bpf.tracefs import TRACEFS, has_tracefs
 from tracer.collectors.check import Check, failure, ok, warning
 from tracer.collectors.stacks import MAX_FRAMES
+from tracer.options.pull import PULLED
 from tracer.perf.recorder import perf_obstacle
 
 LIBDW = "libdw.so.1"
@@ -205,6 +206,7 @@ _OWN_NEEDS_BY_PERF: Mapping[str, tuple[str, ...]] = {
     "mmap": ("tracefs",),
     "page_faults": (),
 }
+_EVERY_PULLED = ("packages",)  # what comes is named by its binaries; nothing is traced
 
 
 @cache
@@ -215,6 +217,8 @@ def host_checks() -> tuple[Check, ...]:
 
 def needs_of(collector: str) -> list[Check]:
     """Those of which none may fail."""
+    if collector in PULLED:
+        return _checks(_EVERY_PULLED)
     return _checks((*_EVERY_COLLECTOR, *_OWN_NEEDS[collector]))
 
 

@@ -5,35 +5,32 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, Protocol
 
-from tracer.collectors import PerfRecording, Progress, Recording, start
-from tracer.profile.model import Profile
+from tracer.collectors import PerfRecording, Recording, start
+from tracer.collectors.listener import Listener, Outcome, Reason
+from tracer.collectors.pull_session import run_pull
 from tracer.protocol import PROGRESS_EVERY_S, RunSpec
+from tracer.pull.allowed import EVERYTHING, Allowed
 
-Reason = Literal["done", "stopped", "target_exited", "over_budget"]
+__all__ = ["Listener", "Outcome", "run_session"]
+
 _STEP_S = 0.1  # how soon a wish to stop is heard
 
 
-class Listener(Protocol):
-    def on_attached(self) -> None:
-        """Events are counted from now on."""
+def run_session(
+    spec: RunSpec,
+    listener: Listener,
+    should_stop: Callable[[], bool],
+    *,
+    own_root: int = 0,
+    allowed: Allowed = EVERYTHING,
+) -> Outcome:
+    """Record as the spec says; whatever ends it, a last snapshot is taken. Raise CollectorError.
 
-    def on_progress(self, elapsed_s: float, progress: Progress) -> None: ...
-
-    def on_snapshot(self, seq: int, elapsed_s: float, profile: Profile, is_last: bool) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    reason: Reason
-    snapshots: int
-    words: str = ""  # for people, where the reason alone does not say it
-
-
-def run_session(spec: RunSpec, listener: Listener, should_stop: Callable[[], bool], *, own_root: int = 0) -> Outcome:
-    """Record as the spec says; whatever ends it, a last snapshot is taken. Raise CollectorError."""
+    `allowed` is what may be pulled here: a person on the command line has rights of their own.
+    """
+    if spec.is_pulled:
+        return run_pull(spec, listener, should_stop, own_root=own_root, allowed=allowed)
     with start(spec, own_root=own_root) as recording:
         return _Session(spec, listener, recording).run(should_stop)
 

@@ -13,6 +13,7 @@ from tracer.agent.children import BROKER_ENV
 from tracer.agent.serve import AgentOptions, serve
 from tracer.agent.spool import SpoolError
 from tracer.client import ClientError, read_token
+from tracer.pull.allowed import LOOPBACK, NONE, Allowed, BadRule
 
 SPOOL = Path("/var/lib/memflame/spool")
 
@@ -31,12 +32,32 @@ def agent(
     ] = "",
     spool: Annotated[Path, typer.Option(help="Folder for snapshots that are not sent yet")] = SPOOL,
     concurrency: Annotated[int, typer.Option(min=1, max=16, help="Recordings at the same time")] = 2,
+    allow_url: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="URL",
+            help=f"Pull profiles from addresses that begin so; {LOOPBACK}, the default: from this host; or {NONE}. "
+            "Repeatable",
+        ),
+    ] = None,
+    allow_files: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="Read profiles from such files, '/var/log/jeprof.*.heap', beside those that a process names in its "
+            f"environment; or {NONE}. Repeatable",
+        ),
+    ] = None,
 ) -> None:
     """Serve a memflame site on this host: report its processes, take its runs, record them, send what was recorded.
 
     Recording needs root. Ctrl-C or SIGTERM ends it within 10 seconds and leaves no probe behind.
     """
     _log_to_stderr()
+    try:
+        allowed = Allowed.of(allow_url or (), allow_files or ())
+    except BadRule as error:
+        raise typer.BadParameter(str(error)) from None
     try:
         serve(
             AgentOptions(
@@ -45,6 +66,7 @@ def agent(
                 spool=spool,
                 broker=broker or os.environ.get(BROKER_ENV, ""),
                 concurrency=concurrency,
+                allowed=allowed,
             )
         )
     except (ClientError, SpoolError) as error:

@@ -23,11 +23,13 @@ from tracer.options.errors import BadOption
 from tracer.options.limits import BUDGET_OVER_S, DEFAULT_BUDGET_PERCENT, NO_BUDGET
 from tracer.options.modes import DEFAULT_MODE, DEFAULT_SAMPLE_BYTES, MODE, MODES, SAMPLE_BYTES
 from tracer.options.perf import SOURCE, SOURCES, is_by_perf
+from tracer.options.pull import FILES, PULLED, URL
 from tracer.options.unwind import AUTO, UNWIND, UNWINDS
 from tracer.process.target import TargetError
 from tracer.profile.folded import write_folded
 from tracer.profile.model import Profile
 from tracer.protocol import COLLECTORS, MAX_DURATION_S, MAX_SNAPSHOTS, RunSpec, check_run_options
+from tracer.selector import Selector
 
 _SHORTEST_INTERVAL_S = 0.1
 
@@ -45,6 +47,16 @@ def record(
     snapshot_every: Annotated[
         float, typer.Option(help="Also write a snapshot each so many seconds, to FILE.0001 and so on; needs -o")
     ] = 0.0,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help=f"Where {', '.join(PULLED)} are pulled from: http://127.0.0.1:4000/v1/prof/mem"
+        ),
+    ] = None,
+    files: Annotated[
+        str | None,
+        typer.Option(metavar="PATTERN", help="Or the files they are written to: '/var/log/jeprof.*.heap'"),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="File for the folded stacks; default: standard output")
     ] = None,
@@ -126,7 +138,7 @@ def record(
         str, typer.Option(help=f"Who counts, {' or '.join(SOURCES)}: perf follows no frees, and needs no bcc")
     ] = SOURCES[0],
 ) -> None:
-    """Record memory stacks of live processes.
+    """Record memory stacks of live processes, or pull a profile that a process makes itself.
 
     Says "attached" on standard error once events are counted. Ctrl-C ends the recording and keeps what there is.
     Exit codes: 0 recorded, 1 not recorded, 2 wrong usage.
@@ -134,7 +146,14 @@ def record(
     if estimate:
         return print_estimate(targets.one_pid(pid), estimate_seconds, as_json=as_json)
     _check(collector, duration, snapshot_every, output)
+    selector = targets.selector_of(
+        pids=pid, name=name, cgroup=cgroup, unit=unit, container=container, is_needed=collector not in PULLED
+    )
+    if collector in PULLED:
+        where = {name: asked for name, asked in ((URL, url), (FILES, files)) if asked is not None}
+        return _record(collector, selector, where, duration, snapshot_every, output, as_json=as_json)
     asked = {
+        URL: url, FILES: files,
         "age_bands": age_bands, "older_than": older_than, "min_size": min_size, "max_size": max_size,
         "alloc": _joined(alloc), "free": _joined(free), "addr": _joined(addr),
         MODE: mode, SAMPLE_BYTES: sample_bytes, UNWIND: unwind,
@@ -148,18 +167,26 @@ def record(
             options.setdefault(MODE, DEFAULT_MODE)
         options |= {"budget": budget, "max_stacks": max_stacks, "max_blocks": max_blocks}
         options |= {"max_calls": max_calls, "ring_pages": ring_pages, "lines": int(lines), **several}
-    selector = targets.selector_of(pids=pid, name=name, cgroup=cgroup, unit=unit, container=container)
+    _record(collector, selector, options, duration, snapshot_every, output, as_json=as_json)
+
+
+def _record(
+    collector: str, selector: Selector | None, options: Mapping[str, int | str], duration: float,
+    snapshot_every: float, output: Path | None, *, as_json: bool,
+) -> None:  # fmt: skip
     _check_options(collector, options)
     _check_ability(collector, options)
     try:
-        found = targets.selected_now(selector)
+        found = targets.selected_now(selector) if selector is not None else []
     except TargetError as error:
         _fail(str(error))
+    pid, start_time = (found[0].pid, found[0].start_time) if found else (0, 0)
     spec = RunSpec(
-        "", collector, found[0].pid, found[0].start_time, target=targets.target_of(found),
+        "", collector, pid, start_time, target=targets.target_of(found),
         duration_s=duration, snapshot_every_s=snapshot_every, options=options,
     )  # fmt: skip
-    writer = _Writer(output, keeps_snapshots=snapshot_every > 0)
+    # Of files there may be several at once.
+    writer = _Writer(output, keeps_snapshots=snapshot_every > 0 or (spec.is_pulled and URL not in options))
     with asked_to_stop() as should_stop, view_of(spec, sys.stderr) as view:
         try:
             outcome = run_session(spec, _Both(view, writer), should_stop)
@@ -204,7 +231,7 @@ def _check_options(collector: str, options: Mapping[str, int | str]) -> None:
 
 def _check_ability(collector: str, options: Mapping[str, int | str]) -> None:
     by_perf = abilities_by_perf()[collector]
-    if is_by_perf(options):
+    if collector not in PULLED and is_by_perf(options):
         return _fail(by_perf) if by_perf else None
     if obstacle := abilities()[collector]:
         _fail(obstacle if by_perf else f"{obstacle} perf can record here: --source perf")
@@ -222,10 +249,14 @@ class _Writer:
     def on_snapshot(self, seq: int, profile: Profile, *, is_last: bool) -> None:
         if self.output is not None and self._keeps_snapshots:
             self._write(self.output.with_name(f"{self.output.name}.{seq:04}"), profile)
+        self.last = profile
         if is_last:
-            self.last = profile
-            if self.output is not None:
-                self._write(self.output, profile)
+            self.finish()
+
+    def finish(self) -> None:
+        """Without a last snapshot, as one that was to be pulled did not come, the newest stands for it."""
+        if self.output is not None and self.last is not None and str(self.output) not in self.files:
+            self._write(self.output, self.last)
 
     def _write(self, path: Path, profile: Profile) -> None:
         # Under another name first: who waits for the file never reads half of it.
@@ -253,6 +284,7 @@ class _Both:
 
 def _report(outcome: Outcome, writer: _Writer, *, as_json: bool) -> None:
     profile = writer.last
+    writer.finish()
     if profile is None:
         _fail("no snapshot was taken")
     if outcome.words:

@@ -8,9 +8,10 @@ from typing import Any, TextIO
 
 from tracer.collectors import Progress
 from tracer.collectors.session import Listener
+from tracer.options.pull import FILES, PULLED, URL
 from tracer.profile.grade import grade
 from tracer.profile.model import Number, Profile
-from tracer.protocol import LOSS_CAUSES, RunSpec
+from tracer.protocol import LOSS_CAUSES, RunSpec, as_captured
 
 _LINE_EVERY_S = 5.0
 _NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
@@ -55,7 +56,7 @@ class _Bar:
 
     def on_attached(self) -> None:
         self._bar.console.print(attached_text(self._spec), highlight=False)
-        self._bar.reset(self._task, description=f"recording {target_text(self._spec)}")
+        self._bar.reset(self._task, description=_doing_text(self._spec))
 
     def on_progress(self, elapsed_s: float, progress: Progress) -> None:
         self._bar.update(self._task, completed=elapsed_s, events=events_text(progress))
@@ -66,7 +67,15 @@ class _Bar:
 
 
 def attached_text(spec: RunSpec) -> str:
+    if spec.is_pulled:
+        where = spec.options.get(URL) or spec.options.get(FILES) or "the files that the process names"
+        often = f" every {spec.snapshot_every_s:g} s for {spec.duration_s:g} s" if spec.snapshot_every_s else ""
+        return f"pulling {spec.collector} from {where}{often}"
     return f"attached to {target_text(spec)}, recording {spec.collector} for {spec.duration_s:g} s"
+
+
+def _doing_text(spec: RunSpec) -> str:
+    return f"pulling {spec.collector}" if spec.is_pulled else f"recording {target_text(spec)}"
 
 
 def target_text(spec: RunSpec) -> str:
@@ -84,9 +93,11 @@ def events_text(progress: Progress) -> str:
 
 def summary_text(profile: Profile) -> str:
     """Totals of a recording, one line a value type, and what is not in them."""
-    lines = [f"{amount(profile.total(column), known.unit):>14}  {known.meaning}" for column, known in
-             enumerate(profile.value_types)]  # fmt: skip
     capture = profile.capture
+    lines = [
+        f"{amount(profile.total(column), known.unit):>14}  {as_captured(known, capture).meaning}"
+        for column, known in enumerate(profile.value_types)
+    ]
     lost = capture.get("lost")
     if isinstance(lost, dict):
         lines += [f"{count:>14,}  events lost: {LOSS_CAUSES[cause]}" for cause, count in lost.items()]
@@ -95,6 +106,9 @@ def summary_text(profile: Profile) -> str:
     if capture.get("broken_unwinds"):
         lines.append(f"{capture['broken_unwinds']:>14,}  stacks without their root: unwinding broke off")
     lines += _quality_lines(capture)
+    notes = capture.get("notes")
+    if capture.get("collector") in PULLED and isinstance(notes, list):
+        lines += [f"{'':14}  {note}" for note in notes]
     return "\n".join(lines)
 
 
@@ -127,7 +141,7 @@ def amount(value: Number, unit: str) -> str:
     sign = "\N{MINUS SIGN}" if value < 0 else ""
     size: float = abs(value)
     if unit != "bytes":
-        return f"{sign}{size:,}{_NO_BREAK_SPACE}{unit}"
+        return f"{sign}{round(size):,}{_NO_BREAK_SPACE}{unit}"
     if size < 1024:
         return f"{sign}{size}{_NO_BREAK_SPACE}B"
     size /= 1024

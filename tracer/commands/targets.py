@@ -25,11 +25,14 @@ ByProcess = Annotated[bool, typer.Option("--by-process", help="Put a frame for t
 
 
 def selector_of(
-    *, pids: list[str] | None, name: str | None, cgroup: str | None, unit: str | None, container: str | None
-) -> Selector:
-    """Of the one option that was given; wrong usage if there is none, or more than one."""
+    *, pids: list[str] | None, name: str | None, cgroup: str | None, unit: str | None, container: str | None,
+    is_needed: bool = True,
+) -> Selector | None:  # fmt: skip
+    """Of the one option that was given; wrong usage if there is more than one, or none where one is needed."""
     asked = {"pids": ",".join(pids or ()), "name": name, "cgroup": cgroup, "unit": unit, "container": container}
     given = {kind: text for kind, text in asked.items() if text is not None and (text or kind != "pids")}
+    if not given and not is_needed:
+        return None
     if len(given) != 1:
         reason = f"{len(given)} were given" if given else "none was given"
         raise typer.BadParameter(f"one of --pid, --name, --cgroup, --unit and --container is needed, {reason}")
@@ -42,8 +45,9 @@ def selector_of(
 def one_pid(pids: list[str] | None) -> int:
     """Of a command that takes a single process."""
     selector = selector_of(pids=pids, name=None, cgroup=None, unit=None, container=None)
-    if len(selector.pids) != 1:
-        raise typer.BadParameter(f"an estimate is of one process, --pid names {len(selector.pids)}")
+    if selector is None or len(selector.pids) != 1:
+        count = 0 if selector is None else len(selector.pids)
+        raise typer.BadParameter(f"an estimate is of one process, --pid names {count}")
     return next(iter(selector.pids))
 
 

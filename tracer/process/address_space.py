@@ -60,6 +60,11 @@ class AddressSpace:
         other._starts = list(self._starts) if is_forked else []
         return other
 
+    @property
+    def directory(self) -> Path:
+        """Of its process, in /proc."""
+        return self._target.directory
+
     def refresh(self) -> bool:
         """Read the maps again; True if executable ones changed. After the exit the last state stays."""
         try:

@@ -13,7 +13,7 @@ import struct
 from pathlib import Path
 
 _OPENAT2 = 437  # on every architecture
-_RESOLVE_NO_MAGICLINKS, _RESOLVE_IN_ROOT = 0x02, 0x10  # linux/openat2.h
+_RESOLVE_NO_MAGICLINKS, _RESOLVE_NO_SYMLINKS, _RESOLVE_IN_ROOT = 0x02, 0x04, 0x10  # linux/openat2.h
 _HOW = struct.Struct("=QQQ")  # flags, mode, resolve
 
 
@@ -32,21 +32,38 @@ class Root:
         """None also for a link: somebody else may have put it there."""
         return self._opened(path, os.O_RDONLY | os.O_NOFOLLOW)
 
+    def open_without_links(self, path: str) -> int | None:
+        """None also if any part of the path is a link."""
+        return self._opened(path, os.O_RDONLY, resolve=_RESOLVE_NO_SYMLINKS)
+
+    def names_in(self, directory: str) -> list[str]:
+        """What is in a directory that no link leads to; empty if there is none."""
+        fd = self._descriptor(directory, os.O_RDONLY | os.O_DIRECTORY, resolve=_RESOLVE_NO_SYMLINKS)
+        if fd < 0:
+            return []
+        try:
+            return os.listdir(fd)  # noqa: PTH208 - a descriptor
+        finally:
+            os.close(fd)
+
     def is_same(self, other: Root) -> bool:
         return os.path.samestat(os.fstat(self._fd), os.fstat(other._fd))
 
     def close(self) -> None:
         os.close(self._fd)
 
-    def _opened(self, path: str, flags: int) -> int | None:
-        # Not blocking: a pipe or a terminal in the place of a file must not hold us up.
-        how = _HOW.pack(
-            flags | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY, 0, _RESOLVE_IN_ROOT | _RESOLVE_NO_MAGICLINKS
-        )
-        fd = ctypes.CDLL(None).syscall(_OPENAT2, self._fd, os.fsencode(path), how, _HOW.size)
+    def _opened(self, path: str, flags: int, *, resolve: int = 0) -> int | None:
+        fd = self._descriptor(path, flags, resolve=resolve)
         if fd < 0:
             return None
         if stat.S_ISREG(os.fstat(fd).st_mode):
-            return int(fd)
+            return fd
         os.close(fd)
         return None
+
+    def _descriptor(self, path: str, flags: int, *, resolve: int) -> int:
+        """Negative if there is none."""
+        # Not blocking: a pipe or a terminal in the place of a file must not hold us up.
+        flags |= os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+        how = _HOW.pack(flags, 0, resolve | _RESOLVE_IN_ROOT | _RESOLVE_NO_MAGICLINKS)
+        return int(ctypes.CDLL(None).syscall(_OPENAT2, self._fd, os.fsencode(path), how, _HOW.size))

@@ -12,6 +12,7 @@ import json
 import os
 import resource
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,7 @@ from typing import IO, Any
 
 from tracer.symbols.confinement import confine
 
-_KEPT_VARIABLES = ("PATH", "PYTHONPATH", "LANG", "LC_ALL")
+_KEPT_VARIABLES = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "SSL_CERT_FILE")
 _MAX_WORDS = 2000  # bytes of its standard error that are shown
 FAILED = 3
 
@@ -42,7 +43,7 @@ class Unprivileged:
         self,
         module: str,
         argument: Mapping[str, Any],
-        source: IO[bytes],
+        source: IO[bytes] | socket.socket,
         *,
         allowance: Allowance | None = None,
         pass_fds: Sequence[int] = (),
@@ -51,7 +52,7 @@ class Unprivileged:
         task = json.dumps({"module": module, "argument": argument, **asdict(self._allowance), "parent": os.getpid()})
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", __name__, task],
-            stdin=source,
+            stdin=source.fileno(),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ},

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from tracer.options.perf import BLIND
+from tracer.options.pull import PULLED
 from tracer.protocol import COLLECTORS, CollectorFacts
 from webapp.hosts.models import Host
 
+PULLS = "pulled profiles"  # the check by which an agent tells what it allows
 MAX_ROWS = 100  # a person filters instead of reading on; a host may run thousands
 
 
@@ -32,9 +34,13 @@ class Ability:
         return bool(self.why_not) and self.is_able_by_perf
 
     @property
+    def is_pulled(self) -> bool:
+        return self.collector.name in PULLED
+
+    @property
     def blind(self) -> str:
         """What perf does not see."""
-        return BLIND[self.collector.name]
+        return BLIND.get(self.collector.name, "")
 
 
 def abilities_of(host: Host) -> list[Ability]:
@@ -77,6 +83,12 @@ class Diagnosis:
     checks: list[Mapping[str, str]]
     failures: int
     warnings: int
+
+
+def pulls_of(host: Host) -> str:
+    """From where its agent pulls profiles, in words behind "pulls"; agents before 0.2 say nothing."""
+    checks: list[Mapping[str, str]] = host.facts.get("checks", [])
+    return next((check["text"] for check in checks if check["name"] == PULLS), "")
 
 
 _BY_WEIGHT = ("failure", "warning", "ok")

@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from webapp.bodies import Body, received
 from webapp.errors import ApiError
 from webapp.pushes import budget
 from webapp.pushes.arrivals import Arrival, arrival_of, ignored_as
@@ -45,14 +46,14 @@ def _known(arrival: Arrival) -> Snapshot | None:
 
 
 def _keep(arrival: Arrival, agent: str, now: datetime) -> Snapshot:
-    with uploads.received(io.BytesIO(arrival.pushed.body)) as body, transaction.atomic():
+    with received(io.BytesIO(arrival.pushed.body)) as body, transaction.atomic():
         budget.check_snapshots(arrival.project, now)
         rolling = _open_run(arrival, now) or _new_run(arrival, agent, now)
         # Again, since it may have come while we waited for the lock.
         return _known(arrival) or _append(rolling, arrival, body, now)
 
 
-def _append(rolling: RollingRun, arrival: Arrival, body: uploads.Body, now: datetime) -> Snapshot:
+def _append(rolling: RollingRun, arrival: Arrival, body: Body, now: datetime) -> Snapshot:
     run, seq = rolling.run, rolling.last_seq + 1
     elapsed_s = max(0.0, (arrival.ended_at - (run.started_at or now)).total_seconds())
     told = arrival.told(since_last_s=max(0.0, elapsed_s - run.elapsed_s) if rolling.last_seq else 0.0)

@@ -11,7 +11,6 @@ from typing import Any
 from django.utils import timezone
 
 from tracer import protocol
-from tracer.options.modes import mode_captured
 from tracer.profile.gaps import gaps_of
 from tracer.profile.grade import grade
 from tracer.profile.model import Profile, SkippedLine
@@ -25,12 +24,11 @@ UNIT_CHARACTERS = 40  # of the column; an import's unit may be a name of 200
 
 def of_snapshot(profile: Profile, tree: CallTree) -> dict[str, Any]:
     totals = [tree.total(column) for column in range(len(tree.value_types))]
-    mode = mode_captured(profile.capture)
     return {
         "format": profile.format,
         "capture": _judged(profile),
         "value_types": [
-            asdict(protocol.as_counted(known, mode)) | {"total": total}
+            asdict(protocol.as_captured(known, profile.capture)) | {"total": total}
             for known, total in zip(tree.value_types, totals, strict=True)
         ],
         "nodes": len(tree),

@@ -15,6 +15,7 @@ from tracer.options.blocks import BLOCK_OPTIONS, COLLECTOR
 from tracer.options.errors import BadOption
 from tracer.options.modes import DEFAULT_MODE, MODE, MODE_OPTIONS, MODES
 from tracer.options.perf import SOURCE
+from tracer.options.pull import FILES, MAX_LENGTH, PULL_OPTIONS, PULLED
 from tracer.options.unwind import AUTO, UNWIND, UNWINDS
 from tracer.protocol import check_run_options
 from webapp.hosts.abilities import Ability, abilities_of, key_of
@@ -100,6 +101,9 @@ class NewRunForm(AboutForm):
     addr = forms.CharField(required=False, max_length=MAX_OPTION_LENGTH)
     source = forms.ChoiceField(required=False, choices=SOURCES)
 
+    url = forms.CharField(required=False, max_length=MAX_LENGTH)
+    once = forms.BooleanField(required=False)
+
     def __init__(self, *args: Any, host: Host, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.host = host
@@ -108,6 +112,7 @@ class NewRunForm(AboutForm):
             choices=[(ability.collector.name, ability.collector.title) for ability in self.abilities],
             error_messages=self.fields["collector"].error_messages,
         )
+        self.fields[FILES] = forms.CharField(required=False, max_length=MAX_LENGTH)  # a form has another `files`
         self.found_process: Mapping[str, Any] = {}
         self.found_processes: list[Mapping[str, Any]] = []
 
@@ -146,6 +151,9 @@ class NewRunForm(AboutForm):
 
     def _clean_targets(self, data: dict[str, Any]) -> None:
         chosen = [self.found_process]
+        if data.get("collector") in PULLED:  # each process makes a profile of its own
+            self.found_processes = chosen
+            return
         if data.get("all_named"):
             chosen = same_command(self.host, self.found_process)
         try:
@@ -155,9 +163,12 @@ class NewRunForm(AboutForm):
 
     def _clean_options(self, data: dict[str, Any]) -> None:
         """Those that were filled in, as the run spec has them."""
-        data["options"] = {name: data[name] for name in RUN_OPTIONS if data.get(name) not in USUAL}
-        data["options"] |= {name: 1 for name in TARGET_OPTIONS if data.get(name)}
-        self._clean_source(data)
+        is_pulled = data["collector"] in PULLED
+        known = PULL_OPTIONS if is_pulled else RUN_OPTIONS  # the page hides the fields of the others
+        data["options"] = {name: data[name] for name in known if data.get(name) not in USUAL}
+        if not is_pulled:
+            data["options"] |= {name: 1 for name in TARGET_OPTIONS if data.get(name)}
+            self._clean_source(data)
         if data["collector"] == COLLECTOR and SOURCE not in data["options"]:
             data["options"].setdefault(MODE, DEFAULT_MODE)  # a spec without one is exact
         try:
@@ -183,6 +194,9 @@ class NewRunForm(AboutForm):
         if duration_s is None:
             return
         data["duration_s"] = duration_s
+        if data.get("once") and data.get("collector") in PULLED:
+            data["snapshot_every_s"] = 0.0
+            return
         every = data.get("snapshot_every") or default_interval_s(duration_s)
         if every < SHORTEST_INTERVAL_S:
             self.add_error("snapshot_every", f"{every:g} s is too often, the least is {SHORTEST_INTERVAL_S:g} s.")

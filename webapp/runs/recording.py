@@ -12,8 +12,9 @@ from django.views.decorators.cache import never_cache
 
 from tracer import protocol
 from tracer.options.limits import MAP_SIZES, map_bytes
+from tracer.options.pull import PULL_OPTIONS, PULLED
 from tracer.selector import Selector
-from webapp.hosts.abilities import abilities_of, key_of, processes_of
+from webapp.hosts.abilities import abilities_of, key_of, processes_of, pulls_of
 from webapp.hosts.models import Host
 from webapp.runs import states
 from webapp.runs.forms import (
@@ -71,6 +72,7 @@ def _form(request: HttpRequest, host: Host | None, old: Run | None) -> NewRunFor
 
 FROM_LINK = (
     "process", "collector", "duration", "own_duration", "snapshot_every", "service", "deploy", "labels", *SHOWN_OPTIONS,
+    *PULL_OPTIONS, "once",
 )  # fmt: skip
 
 
@@ -100,7 +102,8 @@ def _as_before(old: Run, host: Host) -> dict[str, Any]:
         "service": old.service,
         "deploy": old.deploy,
         "labels": ", ".join(f"{key}={text}" for key, text in old.labels.items()),
-        **{name: value for name, value in old.spec.get("options", {}).items() if name in SHOWN_OPTIONS},
+        **{name: value for name, value in old.spec.get("options", {}).items() if name in FROM_LINK},
+        "once": old.collector in PULLED and not old.spec.get("snapshot_every_s"),
         "also_pids": _also_pids(old, host),
     }
 
@@ -141,7 +144,7 @@ def _context(
     find = request.GET.get("find", "")
     values = {
         name: str(form[name].value() or "")
-        for name in ("collector", "duration", "own_duration", "snapshot_every", *MAP_SIZES)
+        for name in ("collector", "duration", "own_duration", "snapshot_every", "once", *MAP_SIZES)
         if name in form.fields
     }
     return context | {
@@ -150,6 +153,7 @@ def _context(
         "processes": processes_of(host, text=find, chosen=chosen),
         "plan": plan_of(values | {"process": chosen}, host),
         "estimate": _estimate(request, project),
+        "allowed": pulls_of(host),
     }
 
 
@@ -174,6 +178,11 @@ class Plan:
     every_s: float
     map_bytes: int  # of the host's memory, while it lasts
     host: Host
+    is_once: bool = False  # pulled, and over as soon as it is there
+
+    @property
+    def is_pulled(self) -> bool:
+        return self.collector is not None and self.collector.name in PULLED
 
 
 def plan_of(values: dict[str, str], host: Host) -> Plan:
@@ -185,7 +194,11 @@ def plan_of(values: dict[str, str], host: Host) -> Plan:
     snapshots = max(1, -int(-duration_s // every_s))
     collector = values.get("collector", "")
     sizes: dict[str, int | str] = {name: size for name in MAP_SIZES if (size := _whole_number(values.get(name)))}
-    return Plan(protocol.COLLECTORS.get(collector), duration_s, snapshots, every_s, map_bytes(collector, sizes), host)
+    is_once = collector in PULLED and values.get("once") not in (None, "", "False")
+    if collector in PULLED:
+        snapshots = 1 if is_once else snapshots + 1  # one at once, the others after it
+    taken = map_bytes(collector, sizes)
+    return Plan(protocol.COLLECTORS.get(collector), duration_s, snapshots, every_s, taken, host, is_once)
 
 
 def _seconds(text: str | None) -> float | None:

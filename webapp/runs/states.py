@@ -86,6 +86,8 @@ def _expected_snapshots(spec: protocol.RunSpec) -> int:
     if every < 0:
         raise ValueError(f"time between snapshots is {every:g} s, it must be positive")
     expected = max(1, -(-spec.duration_s // every))
+    if spec.is_pulled:
+        expected = 1 + expected if spec.snapshot_every_s else 1  # one at once, the others after it
     if expected > protocol.MAX_SNAPSHOTS:
         raise ValueError(f"the recording would have {expected:.0f} snapshots, the limit is {protocol.MAX_SNAPSHOTS}")
     return int(expected)

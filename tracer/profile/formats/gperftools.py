@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 
 from tracer.profile.errors import MalformedProfile
-from tracer.profile.formats.heap_text import ALLOCATED, INUSE, AddressSums, sampled_types, unsampled
+from tracer.profile.formats.heap_text import ALLOCATED, INUSE, AddressSums, rate_facts, sampled_types, unsampled
 from tracer.profile.formats.reading import Reading
 from tracer.profile.formats.text import head_text, numbered_lines
 from tracer.profile.model import Number, Profile, ValueType
@@ -76,7 +76,9 @@ class _Text:
             self._sums.profile.skip(number, line, "it is no row of the profile")
 
     def finish(self) -> Profile:
-        return self._sums.finish()
+        profile = self._sums.finish()
+        profile.capture = {**profile.capture, **rate_facts(self._rate)}
+        return profile
 
     def _take_library(self, number: int, line: str) -> None:
         """Lines of maps; in some files, `name=text` names the start of their paths."""

@@ -48,6 +48,11 @@ def sampled_types(value_types: Iterable[ValueType], rate: int) -> tuple[ValueTyp
     )
 
 
+def rate_facts(rate: int) -> dict[str, object]:
+    """Keys of the capture."""
+    return {"sample_bytes": rate} if rate > 1 else {}
+
+
 def size_text(count: int) -> str:
     for unit, size in (("MiB", 1 << 20), ("KiB", 1 << 10)):
         if count >= size and count % size == 0:

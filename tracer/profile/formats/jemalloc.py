@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator
 
 from tracer.profile.errors import MalformedProfile
-from tracer.profile.formats.heap_text import ALLOCATED, INUSE, AddressSums, sampled_types, unsampled
+from tracer.profile.formats.heap_text import ALLOCATED, INUSE, AddressSums, rate_facts, sampled_types, unsampled
 from tracer.profile.formats.reading import Reading
 from tracer.profile.formats.text import head_text, read_by_line
 from tracer.profile.model import Number, Profile
@@ -79,6 +79,7 @@ class _Text:
                 **profile.capture,
                 "notes": [f"{about}: these are the sampled sizes, not estimates of all."],
             }
+        profile.capture = {**profile.capture, **rate_facts(self._rate or 0)}
         return profile
 
     def _begin(self, number: int, line: str) -> None:

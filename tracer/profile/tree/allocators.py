@@ -22,6 +22,8 @@ PATTERN = (
     r"|^(strdup|strndup|wcsdup|v?asprintf|getline|getdelim)$"
     r"|^(sysmalloc|__default_morecore|tcache_init|_mid_memalign)$"
     r"|^operator new(\[\])?($|\()|^_Zn[wa]m"
+    r"|^(_rjem_)?(je_)?(imalloc|imalloc_body|imalloc_no_sample|malloc_default|prof_alloc_prep|prof_tctx_create"
+    r"|prof_backtrace|prof_backtrace_impl)$|^tcmalloc::|^\[inside lib(jemalloc|tcmalloc)[^\]]*\]$"
 )
 KEEPS_ALLOCATORS = ("faults", "pages")  # units: of a fault or a page the allocator itself may be the cause
 _ALLOCATORS = re.compile(PATTERN.replace("$", r"\Z"))  # in Python `$` also matches before a line's end
