@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,12 @@ def test_a_damaged_file_is_read_or_refused_but_never_a_crash(path: Path, data: s
 def test_relatives_of_the_heap_text_are_refused_by_name(first: str) -> None:
     with pytest.raises(MalformedProfile, match="of this family only profiles of the heap are read"):
         read(f"{first}\n  1: 2 @ 0x1\n".encode())
+
+
+@pytest.mark.parametrize("words", ["<3Q", "<3I", ">3Q", ">3I"])
+def test_a_profile_of_the_processors_time_is_refused_by_name(words: str) -> None:
+    with pytest.raises(MalformedProfile, match="a profile of the processor's time"):
+        read(struct.pack(words, 0, 3, 0) + bytes(80))
 
 
 MASSIF = b"desc: (none)\ncmd: ./a\ntime_unit: i\nsnapshot=0\ntime=0\nheap_tree=peak\n"

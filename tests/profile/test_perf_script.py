@@ -183,6 +183,16 @@ def test_bad_lines_are_skipped_counted_and_shown() -> None:
     assert profile.values_by_stack == {("svc", "f"): [1]}
 
 
+def test_lines_of_sources_between_frames_are_no_bad_lines() -> None:
+    profile = read(
+        b"svc 7 1.5: 1 faults:\n\t1 f+0x1 (/a)\n  load.c:84\n\t1 g (inlined)\n  load.h:478 (inlined)\n"
+        b"\t2 main+0x3 (/a)\n  a[2]\n"
+    )
+
+    assert profile.skipped_lines == 0
+    assert [stack[1:] for stack, _ in profile.rows()] == [("main", "g", "f")]
+
+
 def test_a_sample_without_a_stack_counts_for_its_command() -> None:
     profile = read(b"svc 7 1.5: 5 faults:\n\nsvc 7 1.6: 1 faults:\n\t1 f (/a)\n")
 

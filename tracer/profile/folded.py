@@ -19,7 +19,7 @@ from itertools import chain
 from typing import BinaryIO, TextIO, cast
 
 from tracer.profile.errors import EmptyProfile, LimitExceeded, MalformedProfile, UnrecognizedFormat
-from tracer.profile.model import MAX_VALUE, Limits, Number, Profile, ValueType
+from tracer.profile.model import MAX_VALUE, Limits, Number, Profile, SkippedLine, ValueType
 
 MAGIC = "# memflame-folded"
 HEADER = f"{MAGIC} 1"
@@ -315,6 +315,8 @@ class _Reader:
         profile = self.profile
         if not profile.row_by_key and not (may_be_empty and not profile.skipped_lines):
             raise _nothing_read(profile, is_ours=self.is_ours)
+        if not self.is_ours and _is_other_text(profile):
+            raise _nothing_read(profile, is_ours=False)
         profile.value_types = tuple(
             replace(known, is_signed=is_signed, is_float=column.typecode == "d")
             for known, is_signed, column in zip(profile.value_types, self.signed, profile.columns, strict=True)
@@ -364,12 +366,28 @@ def _unusual_number(text: bytes) -> Number | None:
     return float(text) if match[1] else int(text)
 
 
+def _is_other_text(profile: Profile) -> bool:
+    """Lines of prose and of tables end in numbers too; of a file of stacks most lines are some, or one has a caller."""
+    if profile.skipped_lines <= profile.stack_count or not _bad_lines(profile):
+        return False
+    return all(len(key) == _ID_BYTES for key in profile.row_by_key)
+
+
 def _nothing_read(profile: Profile, *, is_ours: bool) -> EmptyProfile | UnrecognizedFormat:
-    bad = [line for line in profile.skipped if line.reason != "a comment"]
+    bad = _bad_lines(profile)
     if is_ours and not bad:
         return EmptyProfile("no stack was recorded: nothing that is counted here happened meanwhile")
     if is_ours or not bad:
         return EmptyProfile(f"the file holds no stack; {profile.skipped_lines:,} lines were skipped")
-    return UnrecognizedFormat(
-        f"no line is a stack with its value; line {bad[0].number} is {bad[0].text!r}: {bad[0].reason}"
+    found = (
+        f"{profile.stack_count:,} of {profile.stack_count + profile.skipped_lines:,} lines are"
+        if profile.stack_count
+        else "no line is"
     )
+    return UnrecognizedFormat(
+        f"{found} a stack with its value; line {bad[0].number} is {bad[0].text!r}: {bad[0].reason}"
+    )
+
+
+def _bad_lines(profile: Profile) -> list[SkippedLine]:
+    return [line for line in profile.skipped if line.reason != "a comment"]
