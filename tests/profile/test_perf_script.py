@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,9 +21,7 @@ from tracer.profile.model import Limits, Number, Profile
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data" / "perf_script"
 CAPTURES = sorted(DATA.glob("*.txt"))
-# Real files of other people, whose licences keep them out of the repository: read too where they lie beside it.
-CORPUS = Path(os.environ.get("MEMFLAME_CORPUS", ROOT.parent / "shared" / "corpus")) / "perf-script"
-COUNTED = sorted([*DATA.glob("*.totals.json"), *CORPUS.glob("*.totals.json")])
+COUNTED = sorted(DATA.glob("*.totals.json"))
 
 
 def read(content: bytes, limits: Limits | None = None) -> Profile:
