@@ -188,17 +188,23 @@ def _shown(line: bytes) -> str:
     return line[:800].decode("utf-8", "replace").strip()[:200]
 
 
+_BYTES_NAME = re.compile(r"b(['\"])(.+)\1", re.DOTALL)
+
+
 class _FrameKeys(dict[bytes, bytes]):
     """The bytes of a frame's id by the bytes of its name: a known name costs one look-up in C."""
 
-    def __init__(self, profile: Profile, limit: int) -> None:
+    def __init__(self, profile: Profile, limit: int, *, has_bytes: bool) -> None:
         self.profile, self.limit, self.damaged = profile, limit, 0
+        self.has_bytes = has_bytes  # some names may be as Python 3 shows bytes: old `stackcount -f` wrote them so
 
     def __missing__(self, raw: bytes) -> bytes:
         if len(raw) > self.limit:
             raise LimitExceeded("length of a frame's name in bytes", limit=self.limit, value=len(raw))
         name = raw.decode("utf-8", "replace")
         self.damaged += name.encode() != raw
+        if self.has_bytes and (shown := _BYTES_NAME.fullmatch(name)):
+            name = shown[2]
         key = self[raw] = array("i", [self.profile.id_of(name)]).tobytes()
         return key
 
@@ -210,7 +216,7 @@ class _Reader:
         self.profile = Profile(tuple(replace(known, is_float=False) for known in value_types))
         self.limits = limits
         self.is_ours = is_ours
-        self.keys = _FrameKeys(self.profile, limits.name_bytes)
+        self.keys = _FrameKeys(self.profile, limits.name_bytes, has_bytes=not is_ours)
         self.amounts: list[Number] = [0] * len(value_types)  # of |value|: no sum of some of them can be larger
         self.signed = [known.is_signed for known in value_types]
         self.frames = 0
