@@ -25,6 +25,7 @@ from tracer.profile.formats import (
     stackcount,
 )
 from tracer.profile.formats.reading import Importer, Reading
+from tracer.profile.formats.storable import make_storable
 from tracer.profile.formats.unpack import head_of, unpack
 from tracer.profile.model import Limits, Profile
 
@@ -51,6 +52,7 @@ def read_profile(
         if importer.matches(head):
             profile = importer.read(steps, reading)
             profile.format = importer.NAME
+            make_storable(profile)
             return profile
     tried = ", ".join(importer.TITLE for importer in FORMATS.values())
     raise UnrecognizedFormat(f"the file is none of the known formats (tried: {tried}); it begins with {head[:16]!r}")

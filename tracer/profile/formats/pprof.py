@@ -15,6 +15,7 @@ from tracer.profile.folded import MAX_COLUMNS
 from tracer.profile.formats.pprof_tables import Tables
 from tracer.profile.formats.reading import Reading
 from tracer.profile.formats.stack_sums import StackSums
+from tracer.profile.formats.unpack import STEP
 from tracer.profile.formats.wire import (
     BYTES,
     VARINT,
@@ -60,7 +61,9 @@ def matches(head: bytes) -> bool:
                 return False
             _, place = field_at(head, place, len(head))
             seen += 1
-    except (Truncated, ProfileError):
+    except (Truncated, LimitExceeded):
+        return seen >= _ENOUGH or (seen > 0 and len(head) >= STEP)  # no text has a field of that size
+    except ProfileError:
         return seen >= _ENOUGH
     return seen > 0
 
@@ -124,9 +127,17 @@ class _Message:
             raise LimitExceeded("number of frames in a stack", limit=self._limits.stack_frames, value=len(locations))
         self._locations.extend(locations)
         self._depths.append(len(locations))
-        if len(self._locations) > self._limits.frames:
-            what = "number of frames in all stacks"
-            raise LimitExceeded(what, limit=self._limits.frames, value=len(self._locations))
+        self._watch()
+
+    def _watch(self) -> None:
+        """A packed file can hold very many of what takes it one byte."""
+        for what, value, limit in (
+            ("number of samples", len(self._depths), self._limits.lines),
+            ("number of frames in all stacks", len(self._locations), self._limits.frames),
+            ("number of values", len(self._values), MAX_COLUMNS * len(self._depths)),
+        ):
+            if value > limit:
+                raise LimitExceeded(what, limit=limit, value=value)
 
     def _take_type(self, message: bytes) -> None:
         found = {number: value for number, _, value in fields(message) if isinstance(value, int)}
