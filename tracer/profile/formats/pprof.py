@@ -54,18 +54,20 @@ _UNIT_OF_COUNTS = {"contentions": "calls"}
 def matches(head: bytes) -> bool:
     """Whether it begins with fields of this message, as no text does; later ones may be unknown or broken."""
     place = seen = 0
+    has_table = False
     try:
         while place < len(head) and seen < _LOOKED_AT:
             key, _ = varint(head, place)
             if key & 7 not in _WIRE_TYPES.get(key >> 3, (key & 7,) if seen else ()):
                 return False
             _, place = field_at(head, place, len(head))
+            has_table |= key & 7 == BYTES  # a text of the letter x is a row of numbers
             seen += 1
     except (Truncated, LimitExceeded):
         return seen >= _ENOUGH or (seen > 0 and len(head) >= STEP)  # no text has a field of that size
     except ProfileError:
         return seen >= _ENOUGH
-    return seen > 0
+    return has_table
 
 
 def read(steps: Iterator[bytes], reading: Reading) -> Profile:
@@ -84,10 +86,11 @@ class _Message:
         self._types: list[tuple[int, int]] = []  # name and unit
         self._locations, self._depths, self._values = array("Q"), array("q"), array("q")
         self._scalars: dict[int, int] = {}
+        self._scalar_count = 0
 
     def take(self, number: int, value: int | bytes) -> None:
         if isinstance(value, int):
-            self._scalars[number] = value
+            self._take_scalar(number, value)
         elif number == _SAMPLE:
             self._take_sample(value)
         elif number == _SAMPLE_TYPE:
@@ -115,6 +118,12 @@ class _Message:
         profile = sums.finish("the profile holds no sample")
         profile.capture = self._capture()
         return profile
+
+    def _take_scalar(self, number: int, value: int) -> None:
+        self._scalars[number] = value
+        self._scalar_count += 1
+        if self._scalar_count > self._limits.lines:
+            raise LimitExceeded("number of single fields", limit=self._limits.lines, value=self._scalar_count)
 
     def _take_sample(self, message: bytes) -> None:
         locations: list[int] = []
