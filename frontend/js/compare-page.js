@@ -12,7 +12,7 @@ import { showTypes } from "./value-types.js";
 import { bindViewer } from "./viewer.js";
 
 const root = document.querySelector("[data-page=compare]");
-const viewer = bindViewer(root, { base, functions, selected, changed: writeAddress, link });
+const viewer = bindViewer(root, { title, base, functions, selected, changed: writeAddress, link });
 const table = bindTable(tableParts(), {
   columns: changeColumns(),
   note: "Totals include what a function called, so rows overlap and do not add up.",
@@ -92,6 +92,10 @@ function chooseType(name) {
   page.type = name;
   writeAddress("push");
   show();
+}
+
+function title() {
+  return part(root, "title").textContent.trim();
 }
 
 function base(tree, focus) {
@@ -196,4 +200,4 @@ function tableParts() {
   };
 }
 
-window.memflame = { frameRect: viewer.boxOf, tree: viewer.tree };
+window.memflame = { frameRect: viewer.boxOf, shadeOf: viewer.shadeOf, tree: viewer.tree };

@@ -63,10 +63,17 @@ function paintFills(context, boxes, _, { fills, fadedAlpha }) {
   context.globalAlpha = 1;
 }
 
-function paintMarks(context, box, { tree, moved }, tokens) {
+function paintMarks(context, box, { tree, moved, plateaus }, tokens) {
+  if (plateaus?.[box.node]) paintPlateau(context, box, tokens);
   const side = tree.total2 ? sideOf(tree, box.node) : tree.total[box.node] < 0 ? "negative" : "";
   if (side) paintHatch(context, box, side === "gone", tokens);
   if (moved && box.node > 0 && box.w > 12 && isMixed(moved, box.node)) paintStrip(context, box, moved, tokens);
+}
+
+// A line along the lower edge, of the ink that can be read there.
+function paintPlateau(context, { x, y, w, shade }, { inks }) {
+  context.fillStyle = inks[shade];
+  context.fillRect(x, y + HEIGHT - 3, w, 3);
 }
 
 function paintHatch(context, { x, y, w, shade }, isBack, { inks }) {

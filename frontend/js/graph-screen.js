@@ -40,16 +40,23 @@ export function bindScreen(figure, state, view) {
     const pixelRatio = devicePixelRatio || 1;
     sizeCanvas(canvas, view.width, view.height, pixelRatio);
     context.setTransform(pixelRatio, 0, 0, pixelRatio, 0, 0);
-    const isExact = state.tree.total2 !== null;
-    const list = drawList(state.tree, view, state.shadeOf, {
-      matchesBefore: state.found?.before,
-      matchShade: SHADE_MATCH,
-      isExact,
-    });
-    paint(context, { ...state, view, list, measure, pixelRatio }, tokens);
+    paint(context, { ...state, view, list: listOf(view), measure, pixelRatio }, tokens);
     drawMinimap(pixelRatio);
     placeRings();
   }
+
+  /** What is seen with all rows, also those scrolled out of sight: {state, view, list, tokens, measure}. */
+  function picture() {
+    const whole = { ...view, top: 0, height: depthOf(state.tree) * ROW };
+    return { state, view: whole, list: listOf(whole), tokens, measure };
+  }
+
+  const listOf = (part) =>
+    drawList(state.tree, part, state.shadeOf, {
+      matchesBefore: state.found?.before,
+      matchShade: SHADE_MATCH,
+      isExact: state.tree.total2 !== null,
+    });
 
   /** Reads the sizes of the box into the view; false while nothing of it can be seen. */
   function fit() {
@@ -115,5 +122,5 @@ export function bindScreen(figure, state, view) {
 
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
   new MutationObserver(recolour).observe(document.documentElement, { attributeFilter: ["data-theme"] });
-  return { box, screen, draw, request, fit, placeRings, frameBox };
+  return { box, screen, draw, request, fit, placeRings, frameBox, picture };
 }

@@ -29,6 +29,7 @@ export function bindGraph(figure, on) {
     hover: -1,
     faded: new Set(),
     ticks: [],
+    plateaus: null,
   };
   const screen = bindScreen(figure, state, view);
   const list = figure.querySelector(".graph-items");
@@ -140,9 +141,9 @@ export function bindGraph(figure, on) {
     isFlame: () => view.isFlame,
     focusKeys: () => screen.box.focus(),
     /** Draws another tree; what is zoomed and selected in it is the caller's to restore. */
-    show(tree, { words, moved = null }) {
+    show(tree, { words, moved = null, colour }) {
       const isFirst = !state.tree;
-      const ownShadeOf = ownShades(tree);
+      const ownShadeOf = ownShades(tree, colour);
       Object.assign(state, {
         tree,
         words,
@@ -155,6 +156,7 @@ export function bindGraph(figure, on) {
         hover: -1,
         faded: new Set(),
         ticks: [],
+        plateaus: null,
       });
       figure.dataset.nodes = tree.n;
       figure.classList.add("has-tree");
@@ -167,6 +169,17 @@ export function bindGraph(figure, on) {
       if (found) figure.dataset.matched = found.frames;
       else delete figure.dataset.matched;
       findTicks();
+      screen.request();
+    },
+    /** Colours the frames anew, as graph-colours.js has it. */
+    setColour(colour) {
+      state.ownShadeOf = ownShades(state.tree, colour);
+      state.shadeOf = state.found ? withMatches(state.ownShadeOf, state.tree, state.found.hits) : state.ownShadeOf;
+      screen.request();
+    },
+    /** Marks frames, one byte a node; null for none. */
+    setPlateaus(plateaus) {
+      state.plateaus = plateaus;
       screen.request();
     },
     setFlame(isFlame) {

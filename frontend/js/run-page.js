@@ -1,6 +1,7 @@
 // The page of a run: follows it while it records, and shows any of its snapshots and value types as a graph.
-import { meaningAmong } from "./age-bands.js";
+import { meaningAmong, splitByAge } from "./age-bands.js";
 import { element, part, setText } from "./dom.js";
+import { baseWords } from "./base-words.js";
 import { formatPercent, formatShort, formatValue } from "./format.js";
 import { followRun, socketUrlOf } from "./live.js";
 import { showQuality } from "./quality-strip.js";
@@ -12,10 +13,12 @@ import {
   momentOf,
   payloadUrls,
   readingOf,
+  recentChange,
   snapshotAt,
   unitOf,
   valueTypeOf,
 } from "./run-view.js";
+import { runFinding } from "./run-finding.js";
 import { eventRate, showStatus } from "./run-status.js";
 import { bindSnapshots } from "./snapshots-chart.js";
 import { bindTable, shareBar } from "./table-view.js";
@@ -24,7 +27,7 @@ import { showTypes } from "./value-types.js";
 import { bindViewer } from "./viewer.js";
 
 const root = document.querySelector("[data-page=run]");
-const viewer = bindViewer(root, { base, functions, selected, changed, link });
+const viewer = bindViewer(root, { title, base, functions, selected, changed, link });
 const table = bindTable(tableParts(), {
   columns: valueColumns(),
   note: "Recursion is counted once.",
@@ -158,7 +161,18 @@ function showGraph(type) {
   page.drawn = drawn;
   root.dataset.shown = `${type.name}@${snapshot.seq}`;
   writeAddress("replace");
-  return viewer.show(payloadUrls(page.run, snapshot, type.name), { unit: unitOf(type) });
+  return viewer.show(payloadUrls(page.run, snapshot, type.name), {
+    unit: unitOf(type),
+    bands: bandsOf(type, snapshot),
+  });
+}
+
+/** Payloads of the bands of age of a value type, {label, url}; none for one that has no bands. */
+function bandsOf(type, snapshot) {
+  const { bands, split } = splitByAge(page.run.value_types);
+  const isThere = bands.every((band) => snapshot.tags[band.type.name]);
+  if (type.name !== split?.name || !isThere) return [];
+  return bands.map((band) => ({ label: band.label, url: payloadUrls(page.run, snapshot, band.type.name).full }));
 }
 
 function chooseType(name) {
@@ -187,17 +201,27 @@ function chooseSnapshot(seq) {
   writeAddress("replace");
 }
 
+function title() {
+  return `${part(root, "title").textContent.trim()}, ${page.type}`;
+}
+
 function base(tree, focus) {
-  const type = valueTypeOf(page.run, page.type);
-  const net = formatValue(tree.total[focus], unitOf(type));
-  const amount = type.is_signed ? `${formatValue(tree.width[focus], unitOf(type))} of movement, ${net} net` : net;
-  return focus === 0
-    ? `100 % is ${amount}, the whole run. Nothing is hidden.`
-    : `The view is ${amount}, ${formatPercent(tree.width[focus] / tree.width[0])} of all. Nothing is hidden.`;
+  return baseWords(tree, focus, valueTypeOf(page.run, page.type));
 }
 
 function functions(tree, rows) {
+  showFinding(tree, rows);
   table.show(rows, { unit: unitOf(valueTypeOf(page.run, page.type)), all: tree.width[0] });
+}
+
+function showFinding(tree, rows) {
+  const type = valueTypeOf(page.run, page.type);
+  const snapshot = snapshotAt(page.run, page.seq);
+  const growth = snapshot && type.kind === "level" ? recentChange(page.run, snapshot, type.name) : null;
+  const pieces = isActive(page.run) ? [] : runFinding(tree, rows, { unit: unitOf(type), kind: type.kind, growth });
+  part(root, "finding").replaceChildren(
+    ...pieces.map(({ text, kind }) => (kind === "code" ? element("code", {}, text) : text)),
+  );
 }
 
 function selected(name) {
@@ -266,4 +290,4 @@ part(root, "follow").addEventListener("click", () => {
   refresh();
 });
 
-window.memflame = { frameRect: viewer.boxOf, tree: viewer.tree };
+window.memflame = { frameRect: viewer.boxOf, shadeOf: viewer.shadeOf, tree: viewer.tree };

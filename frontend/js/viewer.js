@@ -1,150 +1,261 @@
-// One graph with all that belongs to it: search, way, selection, table of functions, and the part of the address they share.
+// One graph with all that belongs to it: views, steps, search, selection, table of functions, and the part of the address they share.
+import { bindColouring } from "./colouring.js";
 import { movements } from "./diff.js";
 import { element, part, setText } from "./dom.js";
+import { bindFrameActions } from "./frame-actions.js";
+import { frameMarkdown } from "./frame-markdown.js";
 import { findPath, findWidest, pathOf } from "./frame-path.js";
+import { goneWords, locate } from "./gone.js";
 import { frameWords } from "./frame-words.js";
 import { bindGraph } from "./graph.js";
 import { bindKeyHelp } from "./key-help.js";
 import { nameOf } from "./layout.js";
+import { bindLoading } from "./loading.js";
+import { showList } from "./list-view.js";
 import { showPath } from "./path-bar.js";
-import { loadTree } from "./payload-load.js";
+import { payloadLoader } from "./payload-load.js";
+import { plateausOf } from "./plateaus.js";
+import { bindSaving } from "./save-menu.js";
 import { bindSearch } from "./search-box.js";
 import { showSelected } from "./selected-line.js";
 import { functionRows } from "./top-table.js";
-import { findHash } from "./url-state.js";
+import { bindViews } from "./view-switch.js";
+import { VIEWS, treeViewOf } from "./views.js";
 import { workerClient } from "./worker-client.js";
 
 /**
- * Binds the parts below `root`. `page` has base(tree, focus) for what 100 % is, functions(tree, rows) for its table, changed(how)
- * when the address has to follow, and link(state) for an address that shows a state.
+ * Binds the parts below `root`. `page` has title(), base(tree, focus) for what 100 % is, functions(tree, rows) for its table,
+ * changed(how) when the address has to follow, and link(state) for an address that shows a state.
  */
 export function bindViewer(root, page) {
+  // What is wanted of the next tree, by names: a live graph grows under the same zoom and selection.
+  const wanted = {
+    focus: [],
+    range: null,
+    selected: [],
+    keepsAllocators: false,
+    view: "icicle",
+    fn: "",
+    transforms: [],
+    colour: { mode: "", youngest: 0 },
+    marks: false,
+  };
+  const shown = {
+    unit: "",
+    urls: null,
+    bands: [],
+    drawn: null,
+    hasCallers: false,
+    active: null,
+  };
   const figure = part(root, "graph");
   const worker = workerClient(() => new Worker(figure.dataset.worker, { type: "module" }));
-  const graph = bindGraph(figure, { zoomed, selected, key: keyed });
+  const data = payloadLoader(worker);
+  const graph = bindGraph(figure, { zoomed, selected: () => selected(graph), key: keyed });
+  shown.active = graph;
+  const callers = lazily(() =>
+    bindGraph(part(root, "callers"), { zoomed: callersZoomed, selected: () => selected(callers()), key: keyed }),
+  );
   const search = bindSearch(searchParts(root), {
     graph,
+    others,
     match: (text) => worker.match(text),
     unit: () => shown.unit,
     onChange: () => page.changed("replace"),
   });
   const keyHelp = bindKeyHelp(part(root, "keys"));
-  // What is wanted of the next tree, by names: a live graph grows under the same zoom and selection.
-  const wanted = { focus: [], range: null, selected: [], keepsAllocators: false };
-  const shown = { unit: "", folded: [], urls: null, isWhole: false };
-  let loading = null;
+  const views = bindViews({ group: part(root, "view"), reading: part(root, "reading") }, { choose: chooseView });
+  const colouring = bindColouring(root, {
+    choose: chooseColour,
+    graphs: () => [graph, ...others()],
+    along: data.along,
+  });
+  const frameActions = bindFrameActions({ change: changeTo, add: addStep });
+  const loading = bindLoading(data, viewWanted, { draw, count, fail });
 
   function zoomed({ isByHand }) {
     wanted.focus = pathOf(graph.state.tree, graph.state.focus);
     wanted.range = graph.range();
     drawLines();
     page.changed(isByHand ? "replace" : "push");
+    if (wanted.view === "bottom-up" && graph.state.tree.header.cut) loading.reshape();
   }
 
-  function selected() {
-    wanted.selected = pathOf(graph.state.tree, graph.state.selected);
+  function callersZoomed() {
+    if (callers().state.tree.header.cut) loading.reshape();
+  }
+
+  function selected(which) {
+    shown.active = which;
+    const { tree, selected: node } = which.state;
+    if (which === graph) wanted.selected = pathOf(tree, node);
     drawLines();
-    page.selected(nameOf(graph.state.tree, graph.state.selected));
+    page.selected(nameOf(tree, node));
     page.changed("replace");
   }
 
   function keyed(action) {
-    if (action === "search") search.focus();
+    if (action === "marks") part(root, "marks").click();
+    else if (action === "search") search.focus();
     else if (action === "help") keyHelp.open();
-    else search.step(action === "next" ? 1 : -1);
+    else if (action === "next" || action === "previous") search.step(action === "next" ? 1 : -1);
+    else if (action.startsWith("view:")) chooseView(action.slice("view:".length));
+    else if (action === "undo") changeTo({ transforms: wanted.transforms.slice(0, -1) });
+    else frameActions.run(action, selectedFrame());
+  }
+
+  /** The view as views.js needs it. */
+  function viewWanted() {
+    const { fn, transforms, keepsAllocators } = wanted;
+    const view = treeViewOf(wanted.view);
+    const paths = { "bottom-up": wanted.focus, sandwich: shown.hasCallers ? callersFocus() : [] };
+    return { view, fn, transforms, keepsAllocators, path: Array.isArray(paths[view]) ? paths[view] : [] };
+  }
+
+  const callersFocus = () => pathOf(callers().state.tree, callers().state.focus);
+
+  function selectedFrame() {
+    const { tree, selected: node } = shown.active.state;
+    return {
+      name: nameOf(tree, node),
+      path: pathOf(tree, node),
+      isRoot: node === 0,
+      isInverted: wanted.view === "bottom-up" || shown.active !== graph,
+      view: wanted.view,
+      transforms: wanted.transforms,
+    };
+  }
+
+  function chooseView(view) {
+    if (view === "sandwich") {
+      const { isRoot, name } = selectedFrame();
+      const fn = wanted.fn || (isRoot ? views.widest() : name);
+      if (fn) changeTo({ view, fn: isRoot ? fn : name });
+      return;
+    }
+    changeTo({ view });
+  }
+
+  function others() {
+    return shown.hasCallers ? [callers()] : [];
+  }
+
+  function chooseColour(colour) {
+    wanted.colour = colour;
+    page.changed("replace");
+    recolour();
+  }
+
+  const recolour = () =>
+    colouring
+      .apply(wanted.colour, { ...shown, isWhole: loading.isWhole(), wanted: viewWanted() })
+      .catch((error) => fail(error.message));
+
+  function addStep(transform) {
+    changeTo({ transforms: [...wanted.transforms, transform] });
+  }
+
+  /** Shows another view, or the same with other steps: what is zoomed and selected in the old one has no meaning in it. */
+  function changeTo(next) {
+    const before = JSON.stringify(viewWanted());
+    Object.assign(wanted, next);
+    views.show(wanted);
+    if (before === JSON.stringify(viewWanted())) turn();
+    else Object.assign(wanted, { focus: [], range: null, selected: [] });
+    page.changed("push");
+    if (before !== JSON.stringify(viewWanted())) loading.reshape();
   }
 
   function drawLines() {
-    const { tree, focus, selected: node, words } = graph.state;
-    const base = page.base(tree, focus);
+    const { tree, focus } = graph.state;
+    const { keepsAllocators, transforms } = wanted;
     showPath(
       part(root, "path"),
-      { tree, focus, base, folded: shown.folded, keepsAllocators: wanted.keepsAllocators },
-      { go: graph.zoomTo, toggle: toggleAllocators },
+      { tree, focus, base: page.base(tree, focus), folded: shown.drawn.folded, keepsAllocators, transforms },
+      { go: graph.zoomTo, toggle: toggleAllocators, remove: removeStep },
     );
+    const { tree: of, words, selected: node, focus: seen } = shown.active.state;
     showSelected(
       part(root, "selected"),
-      { tree, words, selected: node, focus },
-      { zoom: () => graph.zoomTo(node), link: () => page.link(state()) },
+      { tree: of, words, selected: node, focus: seen },
+      {
+        zoom: () => shown.active.zoomTo(node),
+        link: () => page.link(state()),
+        markdown: () => frameMarkdown(of, node, words.facts(node, 0), page.link(state())),
+        actions: frameActions.of(selectedFrame()),
+      },
     );
+    if (wanted.view === "list") drawList();
   }
+
+  /** Draws the same tree as a graph, a flame or a list. */
+  function turn() {
+    graph.setFlame(VIEWS[wanted.view].isFlame);
+    figure.classList.toggle("listed", wanted.view === "list");
+    part(root, "list").hidden = wanted.view !== "list";
+    drawLines();
+  }
+
+  function drawList() {
+    const { tree, focus, selected } = graph.state;
+    const select = (node) => graph.select(node);
+    showList(part(root, "list"), { tree, focus, selected, unit: shown.unit }, { select });
+  }
+
+  const removeStep = (at) => changeTo({ transforms: wanted.transforms.filter((_, i) => i !== at) });
 
   function toggleAllocators() {
     wanted.keepsAllocators = !wanted.keepsAllocators;
     page.changed("replace");
-    if (shown.urls) show(shown.urls, { unit: shown.unit });
+    if (shown.urls) loading.show(shown.urls);
   }
 
-  /** Draws the payload at {overview, full}: the overview at once, then the rest, if there is more. Resolves when all is there. */
-  async function show(urls, { unit }) {
-    loading?.abort();
-    loading = new AbortController();
-    const { signal } = loading;
-    Object.assign(shown, { urls, unit, isWhole: false });
-    document.documentElement.dataset.viewer = "loading";
-    try {
-      const first = await fetched(urls.overview, signal);
-      const rest = first.tree.header.overview ? fetched(urls.full, signal) : null;
-      rest?.catch(() => {}); // told below; until then the overview is drawn
-      draw(first);
-      markDrawn("viewer-overview");
-      if (rest) await painted();
-      const whole = rest ? await rest : first;
-      if (rest) draw(whole);
-      markDrawn("viewer-ready");
-      await complete(whole, signal);
-      fail("");
-    } catch (error) {
-      if (!signal.aborted) fail(error.message);
-    }
-  }
-
-  async function fetched(url, signal) {
-    const loaded = await loadTree(url, { keepsAllocators: wanted.keepsAllocators, signal });
-    signal.throwIfAborted();
-    return loaded;
-  }
-
-  function draw({ tree, folded }) {
-    const isPartial = Boolean(tree.header.overview);
-    const moved = tree.total2 ? movements(tree) : null;
-    shown.folded = folded;
-    graph.show(tree, { words: frameWords(tree, { unit: shown.unit, isPartial, moved }), moved });
+  function draw(drawn) {
+    const { tree, isPartial } = drawn;
+    shown.drawn = drawn;
+    figure.classList.toggle("sandwiched", Boolean(drawn.callers));
+    drawIn(graph, tree, isPartial);
+    drawCallers(drawn.callers, isPartial);
+    colouring.offer(tree, shown.bands);
     restore({ isPartial });
+    turn();
     graph.draw();
-    drawLines();
+    markPlateaus();
+    recolour();
+  }
+
+  function markPlateaus() {
+    graph.setPlateaus(wanted.marks ? plateausOf(graph.state.tree) : null);
+  }
+
+  function drawIn(which, tree, isPartial) {
+    const moved = tree.total2 ? movements(tree) : null;
+    const words = frameWords(tree, { unit: shown.unit, isPartial, moved });
+    which.show(tree, { words, moved, colour: { mode: tree.total2 ? "change" : "memory" } });
+  }
+
+  function drawCallers(tree, isPartial) {
+    part(root, "callers").hidden = !tree;
+    const focus = tree && shown.hasCallers ? callersFocus() : [];
+    shown.hasCallers = Boolean(tree);
+    if (!tree) {
+      shown.active = graph;
+      return;
+    }
+    drawIn(callers(), tree, isPartial);
+    callers().setFlame(true);
+    callers().zoomTo(findPath(tree, focus).node, { isInstant: true, isQuiet: true });
+    callers().select(0, { isQuiet: true });
+    callers().draw();
   }
 
   function restore({ isPartial }) {
-    const focus = locate(wanted.focus);
-    const target = locate(wanted.selected);
+    const { tree } = graph.state;
+    const focus = locate(tree, wanted.focus);
+    const target = locate(tree, wanted.selected);
     graph.zoomTo(focus.node, { isInstant: true, isQuiet: true, range: focus.missing ? null : wanted.range });
     graph.select(target.node, { isQuiet: true });
-    if (!isPartial) say([focus, target].filter(({ missing }) => missing > 0));
-  }
-
-  function locate(path) {
-    const { tree } = graph.state;
-    if (Array.isArray(path)) return { ...findPath(tree, path), name: path.at(-1) };
-    const node = findHash(tree, path.hash);
-    return { node: Math.max(0, node), missing: node < 0 ? 1 : 0, name: path.last };
-  }
-
-  function say(lost) {
-    const lines = [
-      ...new Set(
-        lost.map(
-          ({ name, node }) =>
-            `The frame ${name} is not in this graph. ${node ? `The nearest one above it that is left, ${nameOf(graph.state.tree, node)}, is shown.` : "All is shown."}`,
-        ),
-      ),
-    ];
-    if (graph.state.tree.width[0] === 0)
-      lines.push(
-        graph.state.tree.n > 1
-          ? "All values are zero, so no frame has a width. The table lists the functions."
-          : "Nothing that is counted here happened while it was traced.",
-      );
+    const lines = isPartial ? [] : goneWords(tree, [focus, target], wanted);
     part(root, "gone").replaceChildren(...lines.map((line) => element("p", { class: "small warn" }, line)));
   }
 
@@ -152,17 +263,15 @@ export function bindViewer(root, page) {
     const line = part(root, "problem");
     setText(line, words);
     line.hidden = !words;
-    if (words) sayReady();
   }
 
-  async function complete({ buffer, tree }, signal) {
-    shown.isWhole = true;
+  async function count(isOld) {
     figure.dataset.whole = "true";
-    await worker.open(buffer, wanted.keepsAllocators);
-    const [values] = await Promise.all([worker.functions(), search.run()]);
-    if (signal.aborted) return;
-    page.functions(tree, functionRows(tree.strings, values));
-    requestAnimationFrame(() => requestAnimationFrame(sayReady));
+    const [values] = await Promise.all([worker.functions(), search.run(), recolour()]);
+    if (isOld()) return;
+    const rows = functionRows(graph.state.tree.strings, values);
+    views.setWidest(rows);
+    page.functions(graph.state.tree, rows);
   }
 
   function state() {
@@ -170,39 +279,59 @@ export function bindViewer(root, page) {
       ...wanted,
       selected: samePath(wanted.selected, wanted.focus) ? [] : wanted.selected,
       search: search.text(),
-      view: graph.isFlame() ? "flame" : "icicle",
     };
   }
 
-  for (const radio of part(root, "view").querySelectorAll("input")) {
-    radio.addEventListener("change", () => {
-      graph.setFlame(radio.value === "flame");
-      page.changed("replace");
-    });
-  }
+  part(root, "marks").addEventListener("change", ({ currentTarget }) => {
+    wanted.marks = currentTarget.checked;
+    page.changed("replace");
+    markPlateaus();
+  });
+  part(root, "keep").addEventListener("click", () => addStep({ kind: "keep-matches", pattern: search.text() }));
+  bindSaving(part(root, "save"), {
+    picture: () => graph.screen.picture(),
+    head: () => [page.title(), page.base(graph.state.tree, graph.state.focus)],
+    name: () => page.title(),
+  });
 
   return {
-    show,
+    /** Draws the payload at {overview, full}; `bands` {label, url} are those of its ages. Resolves when all is there. */
+    show(urls, { unit, bands = [] }) {
+      Object.assign(shown, { urls, unit, bands });
+      return loading.show(urls);
+    },
     state,
-    /** Takes over what an address says; the tree is fetched anew only where that is needed. */
+    /** Takes over what an address says; the tree is made anew only where that is needed. */
     apply(next) {
-      const isOther = wanted.keepsAllocators !== next.keepsAllocators;
+      const before = JSON.stringify(viewWanted());
+      const { keepsAllocators } = wanted;
       Object.assign(wanted, {
         focus: next.focus,
         range: next.range,
         selected: next.selected.length || next.selected.hash ? next.selected : next.focus,
         keepsAllocators: next.keepsAllocators,
+        view: next.view,
+        fn: next.fn,
+        transforms: next.transforms,
+        colour: next.colour,
+        marks: next.marks,
       });
       search.setText(next.search);
-      for (const radio of part(root, "view").querySelectorAll("input")) radio.checked = radio.value === next.view;
-      graph.setFlame(next.view === "flame");
-      if (!graph.state.tree || isOther) return;
-      restore({ isPartial: !shown.isWhole });
-      drawLines();
+      part(root, "marks").checked = next.marks;
+      views.show(wanted);
+      if (!graph.state.tree || keepsAllocators !== wanted.keepsAllocators) return;
+      if (before !== JSON.stringify(viewWanted())) {
+        loading.reshape();
+        return;
+      }
+      restore({ isPartial: !loading.isWhole() });
+      turn();
+      recolour();
       search.run();
     },
-    /** Zooms to the widest frame of a function and selects it. */
+    /** Zooms to the widest frame of a function and selects it; in a sandwich the function takes the middle. */
     goTo(name) {
+      if (wanted.view === "sandwich") return changeTo({ view: "sandwich", fn: name });
       const node = findWidest(graph.state.tree, name);
       if (node < 0) return;
       graph.select(node);
@@ -212,28 +341,21 @@ export function bindViewer(root, page) {
     tree: () => graph.state.tree,
     movements: () => graph.state.moved,
     boxOf: (name) => boxOf(graph, figure, name),
+    shadeOf: (name) => graph.state.shadeOf(findWidest(graph.state.tree, name)),
   };
 }
 
-// Timings are read from these marks: set once what was drawn has been seen.
-const markDrawn = (name) => requestAnimationFrame(() => requestAnimationFrame(() => performance.mark(name)));
-
-// For tests of the page: graph, table and search are there.
-const sayReady = () => (document.documentElement.dataset.viewer = "ready");
-
-// A frame of the browser, so that the overview is seen before the rest is decoded; a hidden page has none.
-const painted = () =>
-  new Promise((resolve) => {
-    requestAnimationFrame(() => setTimeout(resolve));
-    setTimeout(resolve, 100);
-  });
+function lazily(make) {
+  let made = null;
+  return () => (made ??= make());
+}
 
 const samePath = (a, b) =>
   Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((name, i) => name === b[i]);
 
 function searchParts(root) {
   return Object.fromEntries(
-    ["matched", "hint", "previous", "next"]
+    ["matched", "hint", "previous", "next", "keep"]
       .map((name) => [name, part(root, name)])
       .concat([
         ["input", part(root, "search")],

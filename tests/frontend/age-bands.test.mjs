@@ -5,7 +5,9 @@ import { meaningAmong, splitByAge, titleAmong } from "../../frontend/js/age-band
 const typesOf = (...names) => names.map((name) => ({ name, unit: "bytes", kind: "level" }));
 const bands = (...names) => names.map((name) => `outstanding_bytes.${name}`);
 const labels = (...names) =>
-  splitByAge(typesOf("outstanding_bytes", ...bands(...names))).bands.map(({ label }) => label.replaceAll("\u00a0", " "));
+  splitByAge(typesOf("outstanding_bytes", ...bands(...names))).bands.map(({ label }) =>
+    label.replaceAll("\u00a0", " "),
+  );
 
 test("bands are told by what lies between their bounds", () => {
   assert.deepEqual(labels("lt10s", "lt1m", "lt10m", "older"), [
@@ -14,7 +16,12 @@ test("bands are told by what lies between their bounds", () => {
     "1 to 10 min",
     "10 min and older",
   ]);
-  assert.deepEqual(labels("lt30s", "lt5m", "lt2h", "older"), ["under 30 s", "30 s to 5 min", "5 min to 2 h", "2 h and older"]);
+  assert.deepEqual(labels("lt30s", "lt5m", "lt2h", "older"), [
+    "under 30 s",
+    "30 s to 5 min",
+    "5 min to 2 h",
+    "2 h and older",
+  ]);
 });
 
 test("a band that has no neighbour does not claim a bound", () => {
@@ -37,7 +44,7 @@ test("bands stand apart from the types, in their order", () => {
 test("a name with a point is no band unless the rest is a type too", () => {
   const types = typesOf("syscalls:sys_enter_mmap.bytes", "syscalls:sys_enter_mmap.calls", "heap.older", "a.lt5");
 
-  assert.deepEqual(splitByAge(types), { whole: types, bands: [], of: "" });
+  assert.deepEqual(splitByAge(types), { whole: types, bands: [], of: "", split: null });
 });
 
 test("the title of a band has its age, others are their name", () => {
@@ -48,7 +55,10 @@ test("the title of a band has its age, others are their name", () => {
 });
 
 test("the meaning of a band has both its bounds, that of another type is its own", () => {
-  const types = typesOf("outstanding_bytes", ...bands("lt10s", "lt1m", "older")).map((type) => ({ ...type, meaning: "M" }));
+  const types = typesOf("outstanding_bytes", ...bands("lt10s", "lt1m", "older")).map((type) => ({
+    ...type,
+    meaning: "M",
+  }));
 
   assert.deepEqual(
     types.map((type) => meaningAmong(type, types).replaceAll("\u00a0", " ")),
@@ -63,8 +73,12 @@ test("the meaning of a band has both its bounds, that of another type is its own
 });
 
 test("a band of estimates says so", () => {
-  const meaning = "Bytes allocated less than 1 min before the snapshot and not freed yet, estimated from samples every 512 kB";
+  const meaning =
+    "Bytes allocated less than 1 min before the snapshot and not freed yet, estimated from samples every 512 kB";
   const types = typesOf("outstanding_bytes", ...bands("lt1m", "older")).map((type) => ({ ...type, meaning }));
 
-  assert.match(meaningAmong(types[2], types), /^Bytes allocated 1.min or longer before .* estimated from samples every 512 kB$/);
+  assert.match(
+    meaningAmong(types[2], types),
+    /^Bytes allocated 1.min or longer before .* estimated from samples every 512 kB$/,
+  );
 });

@@ -1,0 +1,98 @@
+// The order in which a graph comes: overview, all of it, the Worker's copy, what is counted; and other views of it later.
+import { isPlain } from "./views.js";
+
+/**
+ * `data` is of payload-load.js, `wanted()` the view as views.js has it. Calls on.draw(drawn), on.count(isOld), which resolves when
+ * the drawn tree is counted, and on.fail(words). While something is awaited, the page is marked as loading.
+ */
+export function bindLoading(data, wanted, on) {
+  const state = { isWhole: false, drawnFor: "" };
+  let loading = null;
+  let round = 0;
+
+  const key = () => JSON.stringify(wanted());
+
+  function draw(drawn) {
+    state.drawnFor = key();
+    on.draw(drawn);
+  }
+
+  /** Draws the payload at {overview, full}: the overview at once, then the rest, if there is more. Resolves when all is there. */
+  async function show(urls) {
+    loading?.abort();
+    loading = new AbortController();
+    const { signal } = loading;
+    state.isWhole = false;
+    mark("loading");
+    try {
+      const first = await data.overview(urls.overview, wanted(), signal);
+      signal.throwIfAborted();
+      draw(first);
+      markDrawn("viewer-overview");
+      if (first.isPartial) await painted();
+      const whole = first.isPartial ? await data.whole(urls.full, wanted(), signal) : first;
+      signal.throwIfAborted();
+      if (first.isPartial) draw(whole);
+      markDrawn("viewer-ready");
+      await complete(whole.buffer, signal);
+      on.fail("");
+    } catch (error) {
+      if (!signal.aborted) fail(error);
+    }
+  }
+
+  /** Gives the Worker what was drawn here, and draws what was asked for meanwhile. */
+  async function complete(buffer, signal) {
+    state.isWhole = true;
+    if (buffer) {
+      await data.open(buffer, wanted());
+      if (!isPlain(wanted())) await data.view(wanted());
+    }
+    if (state.drawnFor !== key()) return reshape();
+    await counted(() => signal.aborted);
+  }
+
+  /** Draws what is wanted now of the payload that the Worker has; until all of it is there, `show` will. */
+  async function reshape() {
+    const mine = ++round;
+    if (!state.isWhole) return;
+    mark("loading");
+    try {
+      const drawn = await data.view(wanted());
+      if (mine !== round) return;
+      draw(drawn);
+      on.fail("");
+      await counted(() => mine !== round);
+    } catch (error) {
+      if (mine === round) fail(error);
+    }
+  }
+
+  async function counted(isOld) {
+    await on.count(isOld);
+    if (!isOld()) afterPaint(() => mark("ready"));
+  }
+
+  function fail({ message }) {
+    on.fail(message);
+    mark("ready");
+  }
+
+  return { show, reshape, isWhole: () => state.isWhole };
+}
+
+// For tests of the page: when it is ready, graph, table and search are there.
+function mark(word) {
+  document.documentElement.dataset.viewer = word;
+}
+
+// Timings are read from these marks: set once what was drawn has been seen.
+const markDrawn = (name) => afterPaint(() => performance.mark(name));
+const afterPaint = (act) => requestAnimationFrame(() => requestAnimationFrame(act));
+
+// A frame of the browser, so that the overview is seen before the rest is decoded; a hidden page has none.
+const painted = () =>
+  new Promise((resolve) => {
+    requestAnimationFrame(() => setTimeout(resolve));
+    setTimeout(resolve, 100);
+  });

@@ -1,0 +1,61 @@
+// What a graph can show of a profile: columns as they came to those of the tree, or the two, that a view draws.
+import { bottomUp, sandwich } from "./inverted.js";
+import { applyTransforms } from "./transforms.js";
+
+/** By name as an address has it: the word on its button, and whether its root is at the bottom. */
+export const VIEWS = {
+  icicle: {
+    title: "Icicle",
+    isFlame: false,
+    reading:
+      "Begin at the top: the first row is everything, below each frame stands what it called. A frame is as wide as what it and all below it hold; what it holds itself is the part of it that has nothing below. Order from left to right means nothing.",
+  },
+  flame: {
+    title: "Flame",
+    isFlame: true,
+    reading:
+      "Begin at the bottom: the lowest row is everything, above each frame stands what it called. A frame is as wide as what it and all above it hold. Order from left to right means nothing.",
+  },
+  "bottom-up": {
+    title: "Bottom-up",
+    isFlame: false,
+    reading:
+      "The second row has the functions that hold the memory themselves, the widest first; below each stand its callers. Read it down to learn on whose behalf a function allocates.",
+  },
+  sandwich: {
+    title: "Sandwich",
+    isFlame: false,
+    reading:
+      "One function with all that calls it above and all that it calls below, gathered from every stack; calls inside of itself count once. Choose another in the table.",
+  },
+  list: {
+    title: "List",
+    isFlame: false,
+    reading:
+      "The same tree as lines: each is a frame with what it and everything below it hold, its share of all, and what it holds itself; what it called is indented below it.",
+  },
+};
+
+// Views of the tree as it is: they differ in how it is drawn.
+const UPRIGHT = ["icicle", "flame", "list"];
+/** The view whose tree this one draws. */
+export const treeViewOf = (view) => (UPRIGHT.includes(view) ? "icicle" : view);
+
+/** Whether the columns are drawn as they came. */
+export const isPlain = ({ view, transforms }) => !transforms.length && UPRIGHT.includes(view);
+
+/**
+ * {base, main, callers} for `wanted` {view, fn, transforms, path}: `base` is what the table counts, `main` the graph, and
+ * `callers` the graph above it in a sandwich of the function `fn`. `path` is what is looked at, root first.
+ */
+export function viewOf(columns, wanted) {
+  return withView(applyTransforms(columns, wanted.transforms), wanted);
+}
+
+/** The same of columns that the transforms were applied to. */
+export function withView(base, { view, fn, path }) {
+  if (view === "bottom-up") return { base, main: bottomUp(base, { path }), callers: null };
+  if (view !== "sandwich") return { base, main: base, callers: null };
+  const { callers, callees } = sandwich(base, fn, { path });
+  return { base, main: callees, callers };
+}
