@@ -89,6 +89,17 @@ def test_each_pitfall_has_a_test_that_exists() -> None:
             assert case in text, (file, case)
 
 
+def test_each_fault_of_other_tools_has_a_test_that_exists() -> None:
+    rows = [row for row in _page("docs/peer-faults.md").splitlines() if re.match(r"\| [TP]\d+ \|", row)]
+
+    assert len(rows) >= 30
+    for row in rows:
+        named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", row)
+        assert named, row
+        for file, test in named:
+            assert f"def {test}(" in _page(file), (file, test)
+
+
 def test_lock_files_carry_hashes_and_no_address() -> None:
     for lock in (ROOT / "requirements").glob("*.txt"):
         text = lock.read_text()

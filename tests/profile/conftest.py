@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tracer.profile.model import Number, Profile, ValueType
 
 # Examples differ in cost and the machine is shared: a slow one is no failure.
-settings.register_profile("memflame", deadline=None, max_examples=60)
-settings.load_profile("memflame")
+settings.register_profile("memflame", deadline=None, max_examples=60, derandomize=True)
+settings.register_profile("long", deadline=None, max_examples=3000, suppress_health_check=list(HealthCheck))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "memflame"))
 
 MakeProfile = Callable[[Mapping[str, Number]], Profile]
 

@@ -63,9 +63,15 @@ def test_a_damaged_packed_file_is_refused(name: str) -> None:
         read(bytes(packed))
 
 
-def test_only_one_layer_is_unpacked() -> None:
-    with pytest.raises(MalformedProfile, match="bzip2 data inside gzip data"):
-        read(gzip.compress(bz2.compress(FOLDED)))
+@pytest.mark.parametrize("inner", PACKINGS)
+@pytest.mark.parametrize("outer", PACKINGS)
+def test_what_is_packed_twice_is_unpacked_twice(outer: str, inner: str) -> None:
+    assert read(PACKINGS[outer](PACKINGS[inner](FOLDED))).total() == 4160
+
+
+def test_a_third_layer_is_refused() -> None:
+    with pytest.raises(MalformedProfile, match="bzip2 inside gzip inside gzip data: 2 layers are unpacked at most"):
+        read(gzip.compress(gzip.compress(bz2.compress(FOLDED))))
 
 
 def test_a_zstd_window_that_the_sender_chose_too_large_is_refused() -> None:
@@ -126,6 +132,11 @@ def test_each_limit_is_refused_with_line_limit_and_value(content: bytes, words: 
         (bytes(range(256)) * 40, UnrecognizedFormat, "none of the known formats"),
         (Path(sys.executable).read_bytes()[:65_536], UnrecognizedFormat, "it begins with b'\\x7fELF"),
         (b"Dear reader,\nthis is prose.\n", UnrecognizedFormat, "no line is a stack with its value; line 1"),
+        (
+            b"Dear reader,\nof these lines, one ends in a number:\nprint it each 5\n",
+            UnrecognizedFormat,
+            "1 of 3 lines are a stack",
+        ),
     ],
 )
 def test_it_refuses(content: bytes, error: type[ProfileError], words: str) -> None:

@@ -17,9 +17,7 @@ from tracer.profile.model import Profile
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data" / "folded"
-# Real files of other tools, whose licences keep them out of the repository: read too where they lie beside it.
-CORPUS = ROOT.parent / "shared" / "corpus" / "folded"
-COUNTED = sorted([*DATA.glob("*.totals.json"), *CORPUS.glob("*.totals.json")])
+COUNTED = sorted(DATA.glob("*.totals.json"))
 
 
 def read(path: Path) -> Profile:

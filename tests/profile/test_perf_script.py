@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,9 +21,7 @@ from tracer.profile.model import Limits, Number, Profile
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data" / "perf_script"
 CAPTURES = sorted(DATA.glob("*.txt"))
-# Real files of other people, whose licences keep them out of the repository: read too where they lie beside it.
-CORPUS = Path(os.environ.get("MEMFLAME_CORPUS", ROOT.parent / "shared" / "corpus")) / "perf-script"
-COUNTED = sorted([*DATA.glob("*.totals.json"), *CORPUS.glob("*.totals.json")])
+COUNTED = sorted(DATA.glob("*.totals.json"))
 
 
 def read(content: bytes, limits: Limits | None = None) -> Profile:
@@ -181,6 +178,16 @@ def test_bad_lines_are_skipped_counted_and_shown() -> None:
         (6, "prose"),
     ]
     assert profile.values_by_stack == {("svc", "f"): [1]}
+
+
+def test_lines_of_sources_between_frames_are_no_bad_lines() -> None:
+    profile = read(
+        b"svc 7 1.5: 1 faults:\n\t1 f+0x1 (/a)\n  load.c:84\n\t1 g (inlined)\n  load.h:478 (inlined)\n"
+        b"\t2 main+0x3 (/a)\n  a[2]\n"
+    )
+
+    assert profile.skipped_lines == 0
+    assert [stack[1:] for stack, _ in profile.rows()] == [("main", "g", "f")]
 
 
 def test_a_sample_without_a_stack_counts_for_its_command() -> None:

@@ -19,7 +19,7 @@ from itertools import chain
 from typing import BinaryIO, TextIO, cast
 
 from tracer.profile.errors import EmptyProfile, LimitExceeded, MalformedProfile, UnrecognizedFormat
-from tracer.profile.model import MAX_VALUE, Limits, Number, Profile, ValueType
+from tracer.profile.model import MAX_VALUE, Limits, Number, Profile, SkippedLine, ValueType
 
 MAGIC = "# memflame-folded"
 HEADER = f"{MAGIC} 1"
@@ -188,17 +188,23 @@ def _shown(line: bytes) -> str:
     return line[:800].decode("utf-8", "replace").strip()[:200]
 
 
+_BYTES_NAME = re.compile(r"b(['\"])(.+)\1", re.DOTALL)
+
+
 class _FrameKeys(dict[bytes, bytes]):
     """The bytes of a frame's id by the bytes of its name: a known name costs one look-up in C."""
 
-    def __init__(self, profile: Profile, limit: int) -> None:
+    def __init__(self, profile: Profile, limit: int, *, has_bytes: bool) -> None:
         self.profile, self.limit, self.damaged = profile, limit, 0
+        self.has_bytes = has_bytes  # some names may be as Python 3 shows bytes: old `stackcount -f` wrote them so
 
     def __missing__(self, raw: bytes) -> bytes:
         if len(raw) > self.limit:
             raise LimitExceeded("length of a frame's name in bytes", limit=self.limit, value=len(raw))
         name = raw.decode("utf-8", "replace")
         self.damaged += name.encode() != raw
+        if self.has_bytes and (shown := _BYTES_NAME.fullmatch(name)):
+            name = shown[2]
         key = self[raw] = array("i", [self.profile.id_of(name)]).tobytes()
         return key
 
@@ -210,7 +216,7 @@ class _Reader:
         self.profile = Profile(tuple(replace(known, is_float=False) for known in value_types))
         self.limits = limits
         self.is_ours = is_ours
-        self.keys = _FrameKeys(self.profile, limits.name_bytes)
+        self.keys = _FrameKeys(self.profile, limits.name_bytes, has_bytes=not is_ours)
         self.amounts: list[Number] = [0] * len(value_types)  # of |value|: no sum of some of them can be larger
         self.signed = [known.is_signed for known in value_types]
         self.frames = 0
@@ -315,6 +321,8 @@ class _Reader:
         profile = self.profile
         if not profile.row_by_key and not (may_be_empty and not profile.skipped_lines):
             raise _nothing_read(profile, is_ours=self.is_ours)
+        if not self.is_ours and _is_other_text(profile):
+            raise _nothing_read(profile, is_ours=False)
         profile.value_types = tuple(
             replace(known, is_signed=is_signed, is_float=column.typecode == "d")
             for known, is_signed, column in zip(profile.value_types, self.signed, profile.columns, strict=True)
@@ -364,12 +372,28 @@ def _unusual_number(text: bytes) -> Number | None:
     return float(text) if match[1] else int(text)
 
 
+def _is_other_text(profile: Profile) -> bool:
+    """Lines of prose and of tables end in numbers too; of a file of stacks most lines are some, or one has a caller."""
+    if profile.skipped_lines <= profile.stack_count or not _bad_lines(profile):
+        return False
+    return all(len(key) == _ID_BYTES for key in profile.row_by_key)
+
+
 def _nothing_read(profile: Profile, *, is_ours: bool) -> EmptyProfile | UnrecognizedFormat:
-    bad = [line for line in profile.skipped if line.reason != "a comment"]
+    bad = _bad_lines(profile)
     if is_ours and not bad:
         return EmptyProfile("no stack was recorded: nothing that is counted here happened meanwhile")
     if is_ours or not bad:
         return EmptyProfile(f"the file holds no stack; {profile.skipped_lines:,} lines were skipped")
-    return UnrecognizedFormat(
-        f"no line is a stack with its value; line {bad[0].number} is {bad[0].text!r}: {bad[0].reason}"
+    found = (
+        f"{profile.stack_count:,} of {profile.stack_count + profile.skipped_lines:,} lines are"
+        if profile.stack_count
+        else "no line is"
     )
+    return UnrecognizedFormat(
+        f"{found} a stack with its value; line {bad[0].number} is {bad[0].text!r}: {bad[0].reason}"
+    )
+
+
+def _bad_lines(profile: Profile) -> list[SkippedLine]:
+    return [line for line in profile.skipped if line.reason != "a comment"]

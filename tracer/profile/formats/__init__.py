@@ -31,6 +31,7 @@ from tracer.profile.formats import (
 from tracer.profile.formats.pprof_labels import Label
 from tracer.profile.formats.pprof_labels import read_labels as read_pprof_labels
 from tracer.profile.formats.reading import Importer, Moment, MomentImporter, Reading
+from tracer.profile.formats.storable import make_storable
 from tracer.profile.formats.tables import table_kind
 from tracer.profile.formats.unpack import head_of, unpack
 from tracer.profile.model import Limits, Profile
@@ -60,8 +61,7 @@ def read_profile(
     reading = Reading(limits or Limits(), resolve, columns, labels or {})
     importer, steps = _recognised(stream, reading)
     profile = importer.read(steps, reading)
-    profile.format = importer.NAME
-    return profile
+    return _finished(profile, importer)
 
 
 def read_moments(
@@ -78,7 +78,7 @@ def read_moments(
         if count > reading.limits.moments:
             limit = reading.limits.moments
             raise LimitExceeded("number of points in time", limit=limit, value=limit, at_least=True)
-        moment.profile.format = importer.NAME
+        _finished(moment.profile, importer)
         yield moment
     if count == 0:
         raise EmptyProfile("the file holds no stack")
@@ -88,6 +88,12 @@ def _moments(importer: Importer, steps: Iterator[bytes], reading: Reading) -> It
     if isinstance(importer, MomentImporter):
         return importer.read_moments(steps, reading)
     return iter([Moment(importer.read(steps, reading), elapsed_s=None, label="")])
+
+
+def _finished(profile: Profile, importer: Importer) -> Profile:
+    profile.format = importer.NAME
+    make_storable(profile)
+    return profile
 
 
 def _recognised(stream: BinaryIO, reading: Reading) -> tuple[Importer, Iterator[bytes]]:

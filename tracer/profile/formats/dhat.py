@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tracer.profile.errors import MalformedProfile
-from tracer.profile.formats.json_document import document, item, number, rows
+from tracer.profile.formats.json_document import document, item, rows, whole
 from tracer.profile.formats.reading import Reading
 from tracer.profile.formats.stack_sums import StackSums
 from tracer.profile.formats.text import head_text
@@ -53,7 +53,7 @@ def read(steps: Iterator[bytes], reading: Reading) -> Profile:
 
 def _row(point: Any, keys: list[str], frames: list[str]) -> tuple[list[str], list[Number]]:
     names = [_name(item(frames, place, "number of a frame")) for place in reversed(rows(point, "fs"))]
-    values = [number(point.get(key, 0), key) for key in keys]
+    values: list[Number] = [whole(point.get(key, 0), key) for key in keys]
     return names or ["[stack not recorded]"], values
 
 

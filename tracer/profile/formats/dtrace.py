@@ -27,10 +27,10 @@ TITLE = "DTrace aggregations"
 _COUNT = re.compile(r"\s+(-?\d+)\s*")
 _FIRING = re.compile(r"\s+\d+\s+\d+\s+\S*:\S*.*")  # processor, number and name of a probe: of the preface
 _DISTRIBUTION = re.compile(r"\s+value +-+ Distribution -+ count\s*")
-_BAR = re.compile(r"\s*(?:-?\d+|[<>]=? ?-?\d+) \|[@ ]*\s+\d+\s*")
+_BAR = re.compile(r"\s*(?:-?\d+|[<>]=? ?-?\d+) \|[@ \t]*+\d+\s*")
 _MARK = re.compile(rf"CPU +ID +FUNCTION:NAME *|{_DISTRIBUTION.pattern}")
 _OFFSET = re.compile(r"\+0x[0-9a-f]+$")
-_BLOCK = re.compile(r"^\s*\n[ \t]+(?:\S+`\S|0x[0-9a-f]+ *$)", re.MULTILINE)
+_BLOCK = re.compile(r"^[^\S\n]*\n[ \t]+(?:\S+`\S|0x[0-9a-f]+ *$)", re.MULTILINE)
 
 
 def matches(head: bytes) -> bool:

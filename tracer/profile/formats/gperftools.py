@@ -12,12 +12,14 @@ MAPPED_LIBRARIES:
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Iterator
 
 from tracer.profile.errors import MalformedProfile
 from tracer.profile.formats.heap_text import ALLOCATED, INUSE, AddressSums, rate_facts, sampled_types, unsampled
 from tracer.profile.formats.reading import Reading
 from tracer.profile.formats.text import head_text, numbered_lines
+from tracer.profile.formats.unpack import head_of
 from tracer.profile.model import Number, Profile, ValueType
 
 NAME = "gperftools"
@@ -27,6 +29,8 @@ _PAIR = r"\s*(-?\d+):\s*(-?\d+)"
 _COUNTS = re.compile(rf"{_PAIR}(?:\s*\[{_PAIR}\])? ")
 _HEADER = re.compile(rf"heap profile:{_PAIR}(?:\s*\[{_PAIR}\])?(?: @\s*(\w+)?(?:/(\d+))?)?\s*")
 _RELATIVES = re.compile(r"--- (?:heapz|contentionz|growthz|threadz) \d+ ---|(?:goroutine|threadcreate) profile: total")
+# Its profiles of the processor's time begin with the words 0, 3, 0 in the order and size of the machine.
+_CPU_HEADS = tuple(struct.pack(f"{form}3{word}", 0, 3, 0) for form in "<>" for word in "QI")
 _SECTIONS = ("MAPPED_LIBRARIES:", "--- Memory map:", "--- Memory map: ---")
 _VARIABLE = re.compile(r"(\w+)=(\S*)")
 _GROWTH = (
@@ -37,10 +41,15 @@ _GROWTH = (
 
 def matches(head: bytes) -> bool:
     text = head_text(head)
-    return text.startswith("heap profile:") or _RELATIVES.match(text) is not None
+    return text.startswith("heap profile:") or _RELATIVES.match(text) is not None or head.startswith(_CPU_HEADS)
 
 
 def read(steps: Iterator[bytes], reading: Reading) -> Profile:
+    head, steps = head_of(steps)
+    if head.startswith(_CPU_HEADS):
+        raise MalformedProfile(
+            "this is a profile of the processor's time: of this family only profiles of the heap are read"
+        )
     lines = numbered_lines(steps, reading.limits)
     _, first = next(lines)
     text = _Text(_header(first), reading)

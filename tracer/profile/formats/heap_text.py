@@ -23,6 +23,7 @@ ALLOCATED = (
     ValueType("alloc_objects", "objects", "flow", "Objects allocated since the program began, freed since or not"),
 )
 _MAP_LINE = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (\S{4}) ([0-9a-f]+) [0-9a-f]+:[0-9a-f]+ \d+ *(.*)")
+_BRIEF_LINE = re.compile(r"([0-9a-f]+)-([0-9a-f]+): (\S.*)")  # of tcmalloc's first profiles: code only, no offset
 _MAX_LIBRARIES = 100_000
 
 
@@ -69,15 +70,19 @@ class Libraries:
 
     def take(self, line: str) -> bool:
         """Whether it was one; only those of code are kept."""
-        found = _MAP_LINE.match(line.strip())
-        if found is None:
-            return False
-        start, end, permissions, offset, path = found.groups()
-        if "x" in permissions and path:
-            self._spans.append((int(start, 16), int(end, 16), int(offset, 16), path))
-            if len(self._spans) > _MAX_LIBRARIES:
-                raise LimitExceeded("number of mapped libraries", limit=_MAX_LIBRARIES, value=len(self._spans))
-        return True
+        if found := _MAP_LINE.match(line.strip()):
+            start, end, permissions, offset, path = found.groups()
+            if "x" in permissions and path:
+                self._add(start, end, offset, path)
+            return True
+        if found := _BRIEF_LINE.match(line.strip()):
+            self._add(found[1], found[2], "0", found[3])
+        return found is not None
+
+    def _add(self, start: str, end: str, offset: str, path: str) -> None:
+        self._spans.append((int(start, 16), int(end, 16), int(offset, 16), path))
+        if len(self._spans) > _MAX_LIBRARIES:
+            raise LimitExceeded("number of mapped libraries", limit=_MAX_LIBRARIES, value=len(self._spans))
 
     def sort(self) -> None:
         self._spans.sort()

@@ -32,6 +32,7 @@ TITLE = "heaptrack"
 _VERSION = re.compile(r"v [0-9a-f]+(?: [0-9a-f]+)?\s*\n")
 _FILE_WITH_LENGTHS = 3  # before each string
 _RAW = ("x", "m")  # addresses as they were recorded
+_NOT_NEEDED = ("", "c", "R", "I", "S")  # time, resident pages, size of a page, suppressions
 _VALUE_TYPES = (
     ValueType("allocations", "calls", "flow", "Calls that allocated"),
     ValueType("temporary", "calls", "flow", "Allocations that were freed before the next one"),
@@ -114,6 +115,8 @@ class _Replay:
             raise MalformedProfile(f"line {number}: a raw recording: run heaptrack --interpret on it first")
         elif kind in self._take:
             self._take_numbers(number, line, self._take[kind], text)
+        elif kind not in _NOT_NEEDED and not kind.startswith("#"):
+            self._sums.profile.skip(number, line, "it is no line of a recording")
 
     def finish(self) -> Profile:
         for trace, values in self._costs.rows():

@@ -46,6 +46,13 @@ def number(value: Any, what: str) -> int | float:
     return value
 
 
+def whole(value: Any, what: str) -> int:
+    found = number(value, what)
+    if found != found // 1:
+        raise MalformedProfile(f"{what} is {str(value)[:40]!r}, expected a whole number")
+    return int(found)
+
+
 def item(values: list[Any], place: Any, what: str) -> Any:
     """One of a list by its number."""
     if not isinstance(place, int) or isinstance(place, bool) or not 0 <= place < len(values):

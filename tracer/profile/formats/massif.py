@@ -91,11 +91,11 @@ class _Tree:
 
     def _close(self, number: int) -> None:
         """What its callers do not have is its own."""
-        stack = [node.name for node in reversed(self.open)]
-        node = self.open.pop()
+        node = self.open[-1]
         own = node.size - node.below
         if own or not node.below:
-            self.sums.add(stack, [own], number)
+            self.sums.add([each.name for each in reversed(self.open)], [own], number)
+        self.open.pop()
         if self.open:
             self.open[-1].below += node.size
             self.open[-1].children_left -= 1

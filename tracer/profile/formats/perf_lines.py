@@ -33,7 +33,7 @@ _RECORD = re.compile(rb"\bPERF_RECORD_([A-Z0-9_]+)(?:\s+lost\s+(\d{1,18})\b)?")
 _ADDRESS = re.compile(rb"[0-9a-f]{1,16}")
 _OFFSET = re.compile(rb"\+0x[0-9a-f]{1,16}$")
 _PLAIN_FRAME = re.compile(rb"\s+[0-9a-f]{1,16} (.+)\+0x[0-9a-f]{1,16} \([^()]*\)")
-_SOURCE_LINE = re.compile(rb"  (?:\S.*)?(?::\d+|\[[0-9a-f]+\])$")  # what `-F +srcline` writes below each frame
+_SOURCE_LINE = re.compile(rb"  (?:\S.*)?(?::\d+(?: \(inlined\))?|\[[0-9a-f]+\])$")  # of `-F +srcline`, below each frame
 _UNKNOWN = b"[unknown]"
 _DELETED = b" (deleted)"
 

@@ -17,6 +17,7 @@ from tracer.profile.formats.pprof_samples import Samples
 from tracer.profile.formats.pprof_tables import Tables
 from tracer.profile.formats.reading import Reading
 from tracer.profile.formats.stack_sums import StackSums
+from tracer.profile.formats.unpack import STEP
 from tracer.profile.formats.wire import (
     BYTES,
     VARINT,
@@ -57,16 +58,20 @@ _UNIT_OF_COUNTS = {"contentions": "calls"}
 def matches(head: bytes) -> bool:
     """Whether it begins with fields of this message, as no text does; later ones may be unknown or broken."""
     place = seen = 0
+    has_table = False
     try:
         while place < len(head) and seen < _LOOKED_AT:
             key, _ = varint(head, place)
             if key & 7 not in _WIRE_TYPES.get(key >> 3, (key & 7,) if seen else ()):
                 return False
             _, place = field_at(head, place, len(head))
+            has_table |= key & 7 == BYTES  # a text of the letter x is a row of numbers
             seen += 1
-    except (Truncated, ProfileError):
+    except (Truncated, LimitExceeded):
+        return seen >= _ENOUGH or (seen > 0 and len(head) >= STEP)  # no text has a field of that size
+    except ProfileError:
         return seen >= _ENOUGH
-    return seen > 0
+    return has_table
 
 
 def read(steps: Iterator[bytes], reading: Reading) -> Profile:
@@ -87,10 +92,11 @@ class _Message:
         self._scalars: dict[int, int] = {}
         self._wanted = reading.labels
         self._labels = LabelSets(reading.limits) if reading.labels else None
+        self._scalar_count = 0
 
     def take(self, number: int, value: int | bytes) -> None:
         if isinstance(value, int):
-            self._scalars[number] = value
+            self._take_scalar(number, value)
         elif number == _SAMPLE:
             labels = self._samples.take(value)
             if self._labels is not None:
@@ -118,6 +124,12 @@ class _Message:
         profile = sums.finish(self._empty())
         profile.capture = self._capture()
         return profile
+
+    def _take_scalar(self, number: int, value: int) -> None:
+        self._scalars[number] = value
+        self._scalar_count += 1
+        if self._scalar_count > self._limits.lines:
+            raise LimitExceeded("number of single fields", limit=self._limits.lines, value=self._scalar_count)
 
     def _take_type(self, message: bytes) -> None:
         found = {number: value for number, _, value in fields(message) if isinstance(value, int)}

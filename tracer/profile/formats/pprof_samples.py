@@ -11,11 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tracer.profile.errors import LimitExceeded, MalformedProfile
+from tracer.profile.folded import MAX_COLUMNS
 from tracer.profile.formats.pprof_labels import LABEL
 from tracer.profile.formats.wire import fields, packed
 from tracer.profile.model import Limits
 
 _BATCH_BYTES = 1 << 20  # of packed numbers; as columns a batch takes 20 times as much while it is worked on
+_SAMPLE_BYTES = 8  # what a sample takes at least, also one of no bytes
 _MAX_VARINT_BYTES = 10
 _LOCATIONS, _VALUES = 1, 2  # fields of a sample
 Numbers = npt.NDArray[Any]
@@ -27,7 +29,7 @@ class Samples:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._pending: dict[int, list[bytes]] = {_LOCATIONS: [], _VALUES: []}
-        self._pending_bytes = self._frames = 0
+        self._pending_bytes = self._frames = self._samples = self._numbers = 0
         self._batches: list[tuple[Numbers, Numbers, Numbers]] = []  # locations, how many a sample has, values
         self.depths: Counter[int] = Counter()
         self.widths: set[int] = set()  # numbers of values that samples have
@@ -44,7 +46,7 @@ class Samples:
             if part and part[-1] > 127:
                 raise MalformedProfile("packed numbers end inside of one")
             self._pending[number].append(part)
-        self._pending_bytes += len(message)
+        self._pending_bytes += len(message) + _SAMPLE_BYTES
         if self._pending_bytes > _BATCH_BYTES:
             self.unpack()
         return labels
@@ -64,19 +66,25 @@ class Samples:
         """What was taken since the last time."""
         locations, values = (unpacked(b"".join(self._pending[number])) for number in (_LOCATIONS, _VALUES))
         depths = _counts(self._pending[_LOCATIONS])
-        self._check(depths)
+        self._check(depths, len(values))
         self.depths.update(depths.tolist())
         self.widths.update(_counts(self._pending[_VALUES]).tolist())
         self._batches.append((locations, depths, values.view(np.int64)))
         self._pending, self._pending_bytes = {_LOCATIONS: [], _VALUES: []}, 0
 
-    def _check(self, depths: Numbers) -> None:
-        deepest = int(depths.max(initial=0))
+    def _check(self, depths: Numbers, values: int) -> None:
+        """A packed file can hold very many of what takes it one byte."""
         self._frames += int(depths.sum())
-        if deepest > (limit := self._limits.stack_frames):
-            raise LimitExceeded("number of frames in a stack", limit=limit, value=deepest)
-        if self._frames > (limit := self._limits.frames):
-            raise LimitExceeded("number of frames in all stacks", limit=limit, value=self._frames)
+        self._samples += len(depths)
+        self._numbers += values
+        for what, value, limit in (
+            ("number of frames in a stack", int(depths.max(initial=0)), self._limits.stack_frames),
+            ("number of samples", self._samples, self._limits.lines),
+            ("number of frames in all stacks", self._frames, self._limits.frames),
+            ("number of values", self._numbers, MAX_COLUMNS * self._samples),
+        ):
+            if value > limit:
+                raise LimitExceeded(what, limit=limit, value=value)
 
 
 def unpacked(data: bytes) -> Numbers:

@@ -12,6 +12,8 @@ from tracer.profile.places import MOST_TOLD
 
 _BUILD_ID = re.compile(r"(?:[0-9a-f]{2}){8,64}")
 
+MAX_ENTRIES = 2_000_000  # each takes up to 300 bytes; the largest profile that we saw has 60,000
+
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
@@ -45,15 +47,23 @@ class Tables:
         if len(raw) > self.limits.name_bytes:
             raise LimitExceeded("length of a string in bytes", limit=self.limits.name_bytes, value=len(raw))
         self.strings.append(raw.decode("utf-8", "replace"))
+        self._watch()
 
     def add_function(self, message: bytes) -> None:
         numbers = _numbers(message)
         self.functions[numbers.get(1, 0)] = numbers.get(2, 0), numbers.get(3, 0)
+        self._watch()
 
     def add_mapping(self, message: bytes) -> None:
         numbers = _numbers(message)
         span = numbers.get(2, 0), numbers.get(3, 0), numbers.get(4, 0)
         self.mappings[numbers.get(1, 0)] = Mapping(*span, numbers.get(5, 0), numbers.get(6, 0))
+        self._watch()
+
+    def _watch(self) -> None:
+        count = len(self.strings) + len(self.functions) + len(self.mappings) + len(self.locations)
+        if count > MAX_ENTRIES:
+            raise LimitExceeded("number of entries of its tables", limit=MAX_ENTRIES, value=count)
 
     def add_location(self, message: bytes) -> None:
         numbers: dict[int, int] = {}
@@ -65,6 +75,7 @@ class Tables:
                 functions.append(_numbers(value).get(1, 0))
         location = Location(numbers.get(2, 0), numbers.get(3, 0), tuple(functions))
         self.locations[numbers.get(1, 0)] = location
+        self._watch()
 
     def text(self, number: int) -> str:
         if not 0 <= number < len(self.strings):

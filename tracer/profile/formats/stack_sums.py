@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from array import array
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,6 +11,7 @@ from tracer.profile.errors import EmptyProfile, LimitExceeded, MalformedProfile
 from tracer.profile.folded import MAX_COLUMNS
 from tracer.profile.model import MAX_VALUE, Limits, Number, Profile, ValueType
 
+_MAX_FLOAT = sys.float_info.max
 _ID_BYTES = array("i").itemsize
 
 
@@ -93,18 +94,25 @@ class StackSums:
         return profile
 
     def _watch(self, place: int, value: Number, line: int | None) -> None:
-        self._amounts[place] += abs(value)
         if value < 0:
             self._signed[place] = True
-        amount = self._amounts[place]
-        if self.profile.columns[place].typecode == "q" and amount > MAX_VALUE:
-            what = f"sum of {self.profile.value_types[place].name}"
-            raise LimitExceeded(what, limit=MAX_VALUE, value=int(amount), line=line)
-        if not math.isfinite(amount):
+        if self.profile.columns[place].typecode == "q":
+            self._amounts[place] += abs(value)
+            if (amount := self._amounts[place]) > MAX_VALUE:
+                what = f"sum of {self.profile.value_types[place].name}"
+                raise LimitExceeded(what, limit=MAX_VALUE, value=int(amount), line=line)
+        elif not _is_finite(value) or not _is_finite(self._amounts[place] + abs(float(value))):
             raise MalformedProfile(f"{f'line {line}: ' if line else ''}the values are too large to be added up")
+        else:
+            self._amounts[place] += abs(float(value))
 
     def _watch_frames(self, count: int, line: int | None) -> None:
         self._frames += count
         if self._frames > self._limits.frames:
             what = "number of frames in all stacks"
             raise LimitExceeded(what, limit=self._limits.frames, value=self._frames, line=line)
+
+
+def _is_finite(value: Number) -> bool:
+    """Also of a whole number too large for a float, which math.isfinite does not take."""
+    return -_MAX_FLOAT <= value <= _MAX_FLOAT

@@ -30,15 +30,22 @@ _PROCESS = re.compile(r" {4}(\S.*\[\d+\])\s*")
 _DELIMITER = re.compile(r" {4}--\s*")
 _FRAME = re.compile(r" {2}(?:[0-9a-f]{8,16} +)?(\S.*?)\s*")
 _OFFSET = re.compile(r"(?<=.)\+?0x[0-9a-f]+$")  # old versions wrote no plus
+_BYTES = re.compile(r"^b(['\"])(.+)\1")  # bcc under Python 3 wrote names as it shows bytes
 _BANNER = re.compile(r'Tracing \d+ functions? for "(.*)"\.\.\. Hit Ctrl-C to end\.\s*')
 _CHATTER = re.compile(r"\^C|Detaching\.\.\.|\d\d:\d\d:\d\d|.*\(omitted for brevity\)|\.\.\.|\[\.\.\.\]")
 _BLOCK = re.compile(r"^ {2}\S.*\n(?:(?: {4}.*)?\n){0,4}? {4}\d+ *$", re.MULTILINE)
+
+# The end of a very deep first stack is not in the first bytes.
+_BEGUN = re.compile(
+    r'^Tracing \d+ functions? for ".*"\.\.\. Hit Ctrl-C to end\.\s*\n(?:\d\d:\d\d:\d\d\n)? {2}\S', re.MULTILINE
+)
 
 _VALUE_TYPES = (ValueType("calls", "calls", "flow", "Calls as counted by stackcount"),)
 
 
 def matches(head: bytes) -> bool:
-    return _BLOCK.search(head_text(head)) is not None
+    text = head_text(head)
+    return _BLOCK.search(text) is not None or _BEGUN.search(text) is not None
 
 
 def read(steps: Iterator[bytes], reading: Reading) -> Profile:
@@ -50,11 +57,11 @@ def _meaning(line: str) -> tuple[str, str]:
     if count := _COUNT.fullmatch(line):
         return "count", count[1]
     if process := _PROCESS.fullmatch(line):
-        return "process", process[1]
+        return "process", _BYTES.sub(r"\2", process[1])
     if _DELIMITER.fullmatch(line):
         return "frame", "--"
     if frame := _FRAME.fullmatch(line):
-        return "frame", _OFFSET.sub("", frame[1])
+        return "frame", _OFFSET.sub("", _BYTES.sub(r"\2", frame[1]))
     if _BANNER.fullmatch(line):
         return "banner", ""
     return ("chatter" if not line.strip() or _CHATTER.fullmatch(line.strip()) else "odd"), ""

@@ -1,4 +1,4 @@
-"""Compressed files to their bytes in bounded steps: gzip, zstd, bzip2 and xz by their first bytes, one layer only."""
+"""Compressed files to their bytes in bounded steps: gzip, zstd, bzip2, xz by their first bytes, two layers at most."""
 
 from __future__ import annotations
 
@@ -13,22 +13,27 @@ from tracer.profile.model import Limits
 STEP = 256 << 10  # bytes a step; also the size of the head that importers look at
 ZSTD_WINDOW = 8 << 20  # RFC 8878 asks every decoder for this much; a larger window is memory that the sender chooses
 XZ_MEMORY = 64 << 20  # `xz -6`, its default, needs 9 MiB; -9 needs 65
+LAYERS = 2  # a pprof file is packed from the start, and some tools pack whatever they store
 ZSTD_STEP = 512  # 4 bytes can stand for a block of 128 KiB: this much input is never more than 16 MiB of output
 
 
 def unpack(stream: BinaryIO, limits: Limits) -> Iterator[bytes]:
     """The file's bytes, inflated if need be. Raises LimitExceeded as soon as they are too many."""
-    first = stream.read(STEP)
-    name = packed_as(first)
-    source = _Rejoined(first, stream)
-    steps = _steps(source) if name is None else _inflated(name, source)
-    size = 0
+    head, steps = head_of(_bounded(iter(lambda: stream.read(STEP), b""), limits))
+    packings: list[str] = []
+    while (name := packed_as(head)) is not None:
+        packings.append(name)
+        if len(packings) > LAYERS:
+            raise MalformedProfile(f"{' inside '.join(reversed(packings))} data: {LAYERS} layers are unpacked at most")
+        head, steps = head_of(_bounded(_inflated(name, _Joined(steps)), limits))
+    yield from steps
+
+
+def _bounded(steps: Iterator[bytes], limits: Limits) -> Iterator[bytes]:
+    size, limit = 0, limits.inflated_bytes
     for step in steps:
-        if size == 0 and name is not None and packed_as(step):
-            raise MalformedProfile(f"{packed_as(step)} data inside {name} data: only one layer is unpacked")
         size += len(step)
-        if size > limits.inflated_bytes:
-            limit = limits.inflated_bytes
+        if size > limit:
             raise LimitExceeded("size of the file in bytes, inflated,", limit=limit, value=limit, at_least=True)
         yield step
 
@@ -46,19 +51,21 @@ def head_of(steps: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
     return b"".join(taken)[:STEP], chain(taken, steps)
 
 
-class _Rejoined(io.RawIOBase):
-    """A stream with what was read of it put back in front; closing it leaves the stream open."""
+class _Joined(io.RawIOBase):
+    """Bytes in steps as a file, for those who read it in pieces of their own size."""
 
-    def __init__(self, first: bytes, stream: BinaryIO) -> None:
-        self._first, self._stream = first, stream
+    def __init__(self, steps: Iterator[bytes]) -> None:
+        self._steps, self._step, self._place = steps, b"", 0
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
-        if not self._first:
-            return self._stream.read(size)
-        taken, self._first = (self._first, b"") if size < 0 else (self._first[:size], self._first[size:])
+        """Less than `size` where a step ends; nothing only at the end."""
+        if self._place >= len(self._step):
+            self._step, self._place = next(self._steps, b""), 0
+        taken = self._step[self._place : self._place + size]
+        self._place += len(taken)
         return taken
 
 
