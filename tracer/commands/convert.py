@@ -9,8 +9,11 @@ from typing import Annotated
 
 import typer
 
+from tracer.commands import pictures
 from tracer.commands.profiles import closed_early_is_fine, fail, load
 from tracer.profile.export.forms import FORMS
+from tracer.profile.export.picture import MIN_WIDTH, PALETTES, WIDTH, Picture
+from tracer.profile.export.source import Source
 from tracer.profile.folded import write_folded
 from tracer.profile.model import Profile
 
@@ -27,15 +30,27 @@ def convert(
         int | None, typer.Option(min=1, max=64, help="Values a line, of folded text without our header")
     ] = None,
     snapshots: Annotated[bool, typer.Option("--snapshots", help="With --list: one row for each snapshot")] = False,
+    title: pictures.Title = "",
+    subtitle: pictures.Subtitle = "",
+    count_name: pictures.CountName = "",
+    colors: pictures.Colors = PALETTES[0],
+    icicle: pictures.Icicle = False,
+    width: pictures.Width = WIDTH,
+    min_width: pictures.MinWidth = MIN_WIDTH,
+    font: pictures.Font = "",
 ) -> None:
-    """Read a profile and write it as folded stacks: one value a line, root first, sorted.
+    """Read a profile and write it as folded stacks (one value a line, root first, sorted) or in another form.
 
     Exit codes: 0 ok, 1 the file could not be read, 2 wrong usage.
     """
-    if to not in FORMS:
-        raise typer.BadParameter(f"--to is {to!r}, there is {', '.join(FORMS)}")
+    pictures.one_of("--to", to, tuple(FORMS))
+    palette = pictures.one_of("--colors", colors, PALETTES)
     if all_values and value:
         raise typer.BadParameter("--all-values writes every value type; --value picks one")
+    look = Picture(
+        title=title or file.name, subtitle=subtitle, count_name=count_name, palette=palette, is_icicle=icicle,
+        width=width, min_width=min_width, font=font,
+    )  # fmt: skip
     profile = load(file, columns)
     with closed_early_is_fine():
         if list_ or snapshots:
@@ -44,7 +59,7 @@ def convert(
             write_folded(profile, sys.stdout.buffer)
         else:
             chosen = profile.only(_column(profile, value)) if value else profile
-            FORMS[to].write(chosen, sys.stdout.buffer, file.name)
+            FORMS[to].write(Source(profile=chosen), sys.stdout.buffer, look)
 
 
 def listing(profile: Profile, *, with_snapshot: bool = False) -> list[dict[str, object]]:
