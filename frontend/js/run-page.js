@@ -1,6 +1,7 @@
 // The page of a run: follows it while it records, and shows any of its snapshots and value types as a graph.
 import { meaningAmong } from "./age-bands.js";
 import { element, part, setText } from "./dom.js";
+import { bindDownloads } from "./downloads.js";
 import { formatPercent, formatShort, formatValue } from "./format.js";
 import { followRun, socketUrlOf } from "./live.js";
 import { showQuality } from "./quality-strip.js";
@@ -261,6 +262,7 @@ function qualityParts() {
   return { strip: part(root, "quality"), details: part(root, "details"), warnings: part(root, "warnings") };
 }
 
+bindDownloads(root, () => ({ seq: page.seq, value_type: page.type, view: viewer.state().view }));
 part(root, "follow").addEventListener("click", () => {
   page.follows = true;
   refresh();
