@@ -94,7 +94,16 @@ lint: test-setup ## ruff, mypy --strict, import-linter
 .PHONY: test
 test: lint ## everything: lint, node --test, pytest (unit, web, eBPF, browser, services)
 	node --test tests/frontend/*.test.mjs
-	@status=0; $(AS_ROOT) $(PY) -m pytest $(PYTEST) || status=$$?; $(GIVE_BACK) exit $$status
+	@$(MAKE) -s -C tests/programs
+	@status=0; $(if $(PYTEST),$(RUN_PYTEST) $(PYTEST) || status=$$?,$(BOTH_HALVES)); $(GIVE_BACK) exit $$status
+
+RUN_PYTEST = $(AS_ROOT) $(PY) -m pytest
+# Tests that trace wait for the kernel and for programs most of their time, so the others run beside them.
+define BOTH_HALVES
+	traced=$$(mktemp); $(RUN_PYTEST) -m ebpf >$$traced 2>&1 & tracing=$$!; \
+	$(RUN_PYTEST) -m "not ebpf" || status=$$?; \
+	wait $$tracing || status=$$?; echo "== tests that trace"; cat $$traced; rm $$traced
+endef
 
 .PHONY: screenshots
 screenshots: test-setup ## make the pictures of the documents again, with the tests' browser

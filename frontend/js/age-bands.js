@@ -4,7 +4,7 @@ import { NBSP, titleOf } from "./format.js";
 const BAND = /^(.+)\.(?:lt(\d+)([smh])|older)$/;
 const UNITS = { s: "s", m: "min", h: "h" };
 
-/** {whole: types without bands, bands: [{type, label}], of: the title of what the bands split, "" without bands}. */
+/** {whole: types without bands, bands: [{type, label}], split: the type that the bands split or null, of: its title or ""}. */
 export function splitByAge(types) {
   const split = types.find(({ name }) => types.some((other) => bandOf(other, name)));
   const bands = split ? types.filter((type) => bandOf(type, split.name)) : [];
@@ -12,6 +12,7 @@ export function splitByAge(types) {
     whole: types.filter((type) => !bands.includes(type)),
     bands: bands.map((type, i) => ({ type, label: labelOf(type, bands[i - 1]) })),
     of: split ? titleOf(split.name) : "",
+    split: split ?? null,
   };
 }
 

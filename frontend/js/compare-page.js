@@ -198,4 +198,4 @@ function tableParts() {
 }
 
 bindDownloads(root, () => ({ value_type: page.type, view: viewer.state().view }));
-window.memflame = { frameRect: viewer.boxOf, tree: viewer.tree };
+window.memflame = { frameRect: viewer.boxOf, shadeOf: viewer.shadeOf, tree: viewer.tree };

@@ -1,19 +1,42 @@
 // Reads the colours of the graph from the page's tokens, and gives each frame its shade.
-import { CHANGE_STEPS, MEMORY_STEPS, changeStep, mixColours, nameStep, parseColour, readableInk } from "./palette.js";
+import { moduleOf } from "./module-names.js";
+import { CHANGE_STEPS, NAME_STEPS, changeStep, mixColours, nameStep, parseColour, readableInk } from "./palette.js";
 
+const AGE_STEPS = 4;
+
+const CHANGES = CHANGE_STEPS.length;
+// Every colour that a frame can have, by its token; a shade is a place in this list.
+const TOKENS = [
+  "--frame-root",
+  ...steps("mem", NAME_STEPS),
+  "--frame-match",
+  "--diff-0",
+  ...steps("up", CHANGES),
+  ...steps("down", CHANGES),
+  ...steps("warm", NAME_STEPS),
+  ...steps("module", NAME_STEPS),
+  ...steps("age", AGE_STEPS),
+  "--frame-muted",
+];
+const shadeOfToken = (token) => TOKENS.indexOf(token);
 export const SHADE_ROOT = 0;
-export const SHADE_MATCH = MEMORY_STEPS + 1;
-const SHADE_SAME = SHADE_MATCH + 1;
+export const SHADE_MATCH = shadeOfToken("--frame-match");
+const SHADE_SAME = shadeOfToken("--diff-0");
 const SHADE_UP = SHADE_SAME;
-const SHADE_DOWN = SHADE_UP + CHANGE_STEPS.length;
+const SHADE_DOWN = SHADE_UP + CHANGES;
+const SHADE_MUTED = shadeOfToken("--frame-muted");
 const FADED = 0.55;
+
+function steps(name, count) {
+  return Array.from({ length: count }, (_, i) => `--${name}-${i + 1}`);
+}
 
 /** Colours by shade with the ink that can be read on each, in the theme that the page has now. */
 export function readTokens(host) {
   const read = tokenReader(host);
   const inks = ["--frame-ink", "--frame-ink-alt"].map((name) => parseColour(read(name)));
   const page = parseColour(read("--page"));
-  const fills = shadeNames().map(read);
+  const fills = TOKENS.map(read);
   const inkOn = (colour) => cssOf(readableInk(colour, inks));
   const solid = fills.map((fill) => inkOn(parseColour(fill)));
   solid[SHADE_MATCH] = read("--frame-match-ink");
@@ -33,18 +56,6 @@ export function readTokens(host) {
   };
 }
 
-function shadeNames() {
-  const steps = (name, count) => Array.from({ length: count }, (_, i) => `--${name}-${i + 1}`);
-  return [
-    "--frame-root",
-    ...steps("mem", MEMORY_STEPS),
-    "--frame-match",
-    "--diff-0",
-    ...steps("up", CHANGE_STEPS.length),
-    ...steps("down", CHANGE_STEPS.length),
-  ];
-}
-
 // A custom property reads back as it was written, light-dark() and all; only a real property is computed to a colour.
 function tokenReader(host) {
   return (name) => {
@@ -59,23 +70,43 @@ function tokenReader(host) {
 
 const cssOf = (colour) => `rgb(${colour.map(Math.round).join(", ")})`;
 
-/** The shade of each node of a tree: by name, or by change. What it works out it keeps, so ask once for a tree. */
-export function ownShades(tree) {
-  const shadeOf = tree.total2 ? changeShade(tree) : nameShade(tree);
+/**
+ * The shade of each node of a tree by `colour` {mode, ages, youngest}; ages as ages.js makes them, bands younger than `youngest`
+ * fade. What it works out it keeps, so ask once for a tree.
+ */
+export function ownShades(tree, colour) {
+  const shadeOf = SHADES[colour.mode](tree, colour);
   return (node) => (node === 0 ? SHADE_ROOT : shadeOf(node));
 }
+
+const SHADES = {
+  memory: (tree) => byName(tree, "--mem-1", nameStep),
+  warm: (tree) => byName(tree, "--warm-1", nameStep),
+  module: (tree) => byName(tree, "--module-1", (name) => nameStep(moduleOf(name))),
+  age: (tree, { ages, youngest }) => (ages ? byAge(ages, youngest) : byName(tree, "--mem-1", nameStep)),
+  change: (tree) => byChange(tree),
+};
 
 /** The same, with a shade of their own for nodes whose name was found. */
 export function withMatches(shadeOf, { names }, hits) {
   return (node) => (node > 0 && hits[names[node]] ? SHADE_MATCH : shadeOf(node));
 }
 
-function nameShade({ strings, names }) {
-  const steps = new Uint8Array(strings.length);
-  return (node) => (steps[names[node]] ||= nameStep(strings[names[node]]));
+function byName({ strings, names }, firstToken, stepOf) {
+  const before = shadeOfToken(firstToken) - 1;
+  const known = new Uint8Array(strings.length);
+  return (node) => before + (known[names[node]] ||= stepOf(strings[names[node]]));
 }
 
-function changeShade({ total, total2, width }) {
+function byAge(ages, youngest) {
+  const before = shadeOfToken("--age-1");
+  return (node) => {
+    const band = ages.bandOf(node, youngest);
+    return band < 0 ? SHADE_MUTED : before + ages.step(band, AGE_STEPS);
+  };
+}
+
+function byChange({ total, total2, width }) {
   return (node) => {
     const step = changeStep(total[node], total2[node], width[node]);
     return step > 0 ? SHADE_UP + step : step < 0 ? SHADE_DOWN - step : SHADE_SAME;

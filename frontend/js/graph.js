@@ -140,9 +140,9 @@ export function bindGraph(figure, on) {
     isFlame: () => view.isFlame,
     focusKeys: () => screen.box.focus(),
     /** Draws another tree; what is zoomed and selected in it is the caller's to restore. */
-    show(tree, { words, moved = null }) {
+    show(tree, { words, moved = null, colour }) {
       const isFirst = !state.tree;
-      const ownShadeOf = ownShades(tree);
+      const ownShadeOf = ownShades(tree, colour);
       Object.assign(state, {
         tree,
         words,
@@ -167,6 +167,12 @@ export function bindGraph(figure, on) {
       if (found) figure.dataset.matched = found.frames;
       else delete figure.dataset.matched;
       findTicks();
+      screen.request();
+    },
+    /** Colours the frames anew, as graph-colours.js has it. */
+    setColour(colour) {
+      state.ownShadeOf = ownShades(state.tree, colour);
+      state.shadeOf = state.found ? withMatches(state.ownShadeOf, state.tree, state.found.hits) : state.ownShadeOf;
       screen.request();
     },
     setFlame(isFlame) {

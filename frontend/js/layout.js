@@ -50,7 +50,7 @@ function links(childCounts, n) {
 
 // Unsigned values are their own width, so one array serves both. A negative value is as wide as its amount, and a
 // difference as wide as its larger side: then nothing that vanished is missing, and children never stick out.
-function ownWidths(header, self, self2) {
+export function ownWidths(header, self, self2) {
   if (!self2 && !mayBeNegative(header)) return self;
   const width = new Float64Array(self.length);
   for (let i = 0; i < width.length; i++)
@@ -112,5 +112,6 @@ function withoutChildren(tree, totals, node) {
   return rest;
 }
 
-export const nameOf = (tree, node) => (node === 0 ? "all" : tree.strings[tree.names[node]]);
+/** A tree of one function's callers or callees has that function as its root. */
+export const nameOf = (tree, node) => (node === 0 ? (tree.header.root ?? "all") : tree.strings[tree.names[node]]);
 export const depthOf = (tree) => tree.rows.length - 1;

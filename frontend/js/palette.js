@@ -1,6 +1,6 @@
 // Chooses colours: which step a name or a change has, and which ink can be read on it.
 
-export const MEMORY_STEPS = 8;
+export const NAME_STEPS = 8;
 /** Shares of a frame's own width from which a change has the next stronger step. */
 export const CHANGE_STEPS = [0.05, 0.25, 0.5, 0.8];
 const MIN_CONTRAST = 4.5;
@@ -9,7 +9,7 @@ const MIN_CONTRAST = 4.5;
 export function nameStep(name) {
   let hash = 2166136261;
   for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 16777619);
-  return Math.floor(((hash >>> 0) / 4294967296) * MEMORY_STEPS) + 1;
+  return Math.floor(((hash >>> 0) / 4294967296) * NAME_STEPS) + 1;
 }
 
 /** Step -4 (shrank by 80 % of its width) to 4 (grew); 0 is less than 5 %. */

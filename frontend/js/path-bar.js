@@ -1,12 +1,15 @@
-// The line above the graph: the way from all to the zoomed frame, what is folded, and what 100 % is.
+// The line above the graph: the way from all to the zoomed frame, the steps taken, what is folded, and what 100 % is.
 import { element, icon } from "./dom.js";
 import { ancestorsOf } from "./frame-path.js";
 import { nameOf } from "./layout.js";
+import { KINDS } from "./transforms.js";
 
 const MAX_STEPS = 4; // frames shown at the end of a long way
 
-/** Fills the bar. `go(node)` zooms, `toggle()` folds allocator frames or shows them. */
-export function showPath(bar, { tree, focus, base, folded, keepsAllocators }, { go, toggle }) {
+/**
+ * Fills the bar. `go(node)` zooms, `toggle()` folds allocator frames or shows them, `remove(at)` takes a transform back.
+ */
+export function showPath(bar, { tree, focus, base, folded, keepsAllocators, transforms }, { go, toggle, remove }) {
   const way = ancestorsOf(tree, focus);
   const steps = way.length > MAX_STEPS + 1 ? [way[0], null, ...way.slice(-MAX_STEPS)] : way;
   const links = steps.flatMap((node, i) => [
@@ -15,13 +18,14 @@ export function showPath(bar, { tree, focus, base, folded, keepsAllocators }, { 
   ]);
   bar.replaceChildren(
     ...links.filter(Boolean),
+    ...transforms.map((transform, at) => switcher("chip on", wordsOf(transform), "Take this step back", () => remove(at))),
     ...chips(folded, keepsAllocators, toggle),
     element("span", { class: "base" }, base),
   );
 }
 
 function step(tree, node, focus, go) {
-  const name = node === 0 ? "All" : nameOf(tree, node);
+  const name = node === 0 && !tree.header.root ? "All" : nameOf(tree, node);
   const link = element(
     "button",
     { type: "button", class: "step", title: node === 0 ? null : name, "aria-current": node === focus ? "true" : null },
@@ -44,6 +48,8 @@ function chips(folded, keepsAllocators, toggle) {
     ),
   ];
 }
+
+const wordsOf = (transform) => KINDS[transform.kind].words(transform);
 
 function switcher(kind, text, action, toggle) {
   const button = element("button", { type: "button", "aria-label": action, title: action }, icon("i-x"));

@@ -1,14 +1,67 @@
-// Fetches a payload and makes a tree of it.
+// Fetches payloads and makes what a view draws of them: an overview and a plain view here, all else in the Worker.
 import { foldAllocators } from "./allocators.js";
 import { decode } from "./fgb2.js";
 import { layoutTree } from "./layout.js";
+import { isPlain, viewOf } from "./views.js";
 
-/** {buffer, tree, folded}: the bytes as they came for the Worker, the tree, and the allocator names that were folded. */
-export async function loadTree(url, { keepsAllocators, signal }) {
-  const buffer = await fetchPayload(url, signal);
-  const columns = decode(buffer);
-  const folding = keepsAllocators ? { columns, folded: [] } : foldAllocators(columns);
-  return { buffer, tree: layoutTree(folding.columns), folded: folding.folded };
+/**
+ * Loads for one graph. What is drawn is {tree, callers, folded, isPartial}: a laid out tree, the one above it in a
+ * sandwich or null, and the allocator names that were folded. `wanted` is as views.js has it, with keepsAllocators.
+ */
+export function payloadLoader(worker) {
+  let names = []; // of the payload that the Worker has, in the order of their ids
+  let folded = [];
+
+  function here(buffer, wanted) {
+    const columns = decode(buffer);
+    const folding = wanted.keepsAllocators ? { columns, folded: [] } : foldAllocators(columns);
+    folded = folding.folded;
+    return { columns: folding.columns, isPartial: Boolean(columns.header.overview) };
+  }
+
+  function laidOut({ main, callers }, isPartial) {
+    return { tree: layoutTree(main), callers: callers && layoutTree(callers), folded, isPartial };
+  }
+
+  async function open(buffer, wanted) {
+    folded = (await worker.open(buffer, wanted.keepsAllocators)).folded;
+  }
+
+  async function view(wanted) {
+    const { main, callers } = await worker.view(wanted, names.length);
+    const named = (columns) => columns && { ...columns, strings: names.concat(columns.newStrings) };
+    const view = { main: named(main), callers: named(callers) };
+    if (!names.length) names = view.main.strings.slice(0, main.payloadNames);
+    return laidOut(view, false);
+  }
+
+  return {
+    /** The payload at an address; if it is only the overview, what is drawn of it says so. */
+    async overview(url, wanted, signal) {
+      const buffer = await fetchPayload(url, signal);
+      const { columns, isPartial } = here(buffer, wanted);
+      if (!isPartial) names = columns.strings;
+      return { buffer, ...laidOut(viewOf(columns, wanted), isPartial) };
+    },
+    /** All of it, as `wanted` is when it is there. */
+    async whole(url, wanted, signal) {
+      const buffer = await fetchPayload(url, signal);
+      names = [];
+      if (!isPlain(wanted)) {
+        await open(buffer, wanted);
+        return { buffer: null, ...(await view(wanted)) };
+      }
+      const { columns } = here(buffer, wanted);
+      names = columns.strings;
+      return { buffer, ...laidOut(viewOf(columns, wanted), false) };
+    },
+    open,
+    view,
+    /** Totals of the payloads at other addresses, by node of the view. */
+    async along(urls, wanted, signal) {
+      return worker.along(await Promise.all(urls.map((url) => fetchPayload(url, signal))), wanted);
+    },
+  };
 }
 
 async function fetchPayload(url, signal) {

@@ -1,7 +1,8 @@
 // The page of a run: follows it while it records, and shows any of its snapshots and value types as a graph.
-import { meaningAmong } from "./age-bands.js";
+import { meaningAmong, splitByAge } from "./age-bands.js";
 import { element, part, setText } from "./dom.js";
 import { bindDownloads } from "./downloads.js";
+import { baseWords } from "./base-words.js";
 import { formatPercent, formatShort, formatValue } from "./format.js";
 import { followRun, socketUrlOf } from "./live.js";
 import { showQuality } from "./quality-strip.js";
@@ -159,7 +160,15 @@ function showGraph(type) {
   page.drawn = drawn;
   root.dataset.shown = `${type.name}@${snapshot.seq}`;
   writeAddress("replace");
-  return viewer.show(payloadUrls(page.run, snapshot, type.name), { unit: unitOf(type) });
+  return viewer.show(payloadUrls(page.run, snapshot, type.name), { unit: unitOf(type), bands: bandsOf(type, snapshot) });
+}
+
+/** Payloads of the bands of age of a value type, {label, url}; none for one that has no bands. */
+function bandsOf(type, snapshot) {
+  const { bands, split } = splitByAge(page.run.value_types);
+  const isThere = bands.every((band) => snapshot.tags[band.type.name]);
+  if (type.name !== split?.name || !isThere) return [];
+  return bands.map((band) => ({ label: band.label, url: payloadUrls(page.run, snapshot, band.type.name).full }));
 }
 
 function chooseType(name) {
@@ -189,12 +198,7 @@ function chooseSnapshot(seq) {
 }
 
 function base(tree, focus) {
-  const type = valueTypeOf(page.run, page.type);
-  const net = formatValue(tree.total[focus], unitOf(type));
-  const amount = type.is_signed ? `${formatValue(tree.width[focus], unitOf(type))} of movement, ${net} net` : net;
-  return focus === 0
-    ? `100 % is ${amount}, the whole run. Nothing is hidden.`
-    : `The view is ${amount}, ${formatPercent(tree.width[focus] / tree.width[0])} of all. Nothing is hidden.`;
+  return baseWords(tree, focus, valueTypeOf(page.run, page.type));
 }
 
 function functions(tree, rows) {
@@ -268,4 +272,4 @@ part(root, "follow").addEventListener("click", () => {
   refresh();
 });
 
-window.memflame = { frameRect: viewer.boxOf, tree: viewer.tree };
+window.memflame = { frameRect: viewer.boxOf, shadeOf: viewer.shadeOf, tree: viewer.tree };

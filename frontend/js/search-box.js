@@ -5,10 +5,10 @@ import { compilePattern, matchNodes, neighbourMatch } from "./search.js";
 import { TooSlow } from "./worker-client.js";
 
 /**
- * Binds the parts input, matched, hint, previous, next and legend (of matches). `graph` is shown the matches, `match(text)` asks the Worker,
+ * Binds the parts input, matched, hint, previous, next and legend (of matches). `graph` is shown the matches, and so are `others()`; `match(text)` asks the Worker,
  * `unit()` is that of the numbers; `onChange` is called when another text was typed.
  */
-export function bindSearch({ input, matched, hint, previous, next, legend }, { graph, match, unit, onChange }) {
+export function bindSearch({ input, matched, hint, previous, next, legend }, { graph, others, match, unit, onChange }) {
   let latest = 0;
 
   async function run() {
@@ -19,7 +19,7 @@ export function bindSearch({ input, matched, hint, previous, next, legend }, { g
     if (!regex || !graph.state.tree) return clear();
     try {
       const hits = await match(text);
-      if (round === latest) found(matchNodes(graph.state.tree, hits));
+      if (round === latest) found(hits);
     } catch (error) {
       if (round === latest) say(error instanceof TooSlow ? error.message : `not searched: ${error.message}`);
     }
@@ -33,13 +33,15 @@ export function bindSearch({ input, matched, hint, previous, next, legend }, { g
   }
 
   function clear() {
-    graph.setFound(null);
+    for (const each of [graph, ...others()]) each.setFound(null);
     setText(matched, "");
     legend.hidden = true;
     previous.disabled = next.disabled = true;
   }
 
-  function found(matches) {
+  function found(hits) {
+    for (const other of others()) other.setFound(matchNodes(other.state.tree, hits));
+    const matches = matchNodes(graph.state.tree, hits);
     graph.setFound(matches);
     legend.hidden = false;
     setText(matched, describe(graph.state.tree, matches, unit()));

@@ -1,16 +1,16 @@
 // The line below the graph: the selected frame with its numbers, for keyboard and touch, and what can be done with it.
 import { copyOnClick } from "./copy.js";
-import { element } from "./dom.js";
+import { element, icon } from "./dom.js";
 import { pathOf } from "./frame-path.js";
 import { nameOf } from "./layout.js";
 
-/** Fills the line. `zoom()` goes to the frame, `link()` gives the address that shows it selected. */
-export function showSelected(line, { tree, words, selected, focus }, { zoom, link }) {
+/** Fills the line. `zoom()` goes to the frame, `link()` gives the address that shows it selected, `actions` are its menu. */
+export function showSelected(line, { tree, words, selected, focus }, { zoom, link, actions: entries }) {
   const facts = words.facts(selected, focus).map(fact);
   line.replaceChildren(
     element("span", { class: "code", title: nameOf(tree, selected) }, nameOf(tree, selected)),
     ...facts,
-    actions(tree, selected, focus, zoom, link),
+    actions(tree, selected, focus, zoom, link, entries),
   );
 }
 
@@ -25,8 +25,8 @@ function fact([label, value, base]) {
   );
 }
 
-function actions(tree, selected, focus, zoom, link) {
-  const focusing = element("button", { type: "button", class: "btn plain", disabled: selected === focus }, "Focus");
+function actions(tree, selected, focus, zoom, link, entries) {
+  const focusing = element("button", { type: "button", class: "btn plain", disabled: selected === focus }, "Zoom");
   focusing.addEventListener("click", zoom);
   const address = element(
     "button",
@@ -40,5 +40,24 @@ function actions(tree, selected, focus, zoom, link) {
     "Copy stack",
   );
   copyOnClick(stack, () => pathOf(tree, selected).join(";"));
-  return element("span", { class: "acts" }, focusing, address, stack);
+  return element("span", { class: "acts" }, focusing, address, stack, menu(entries));
+}
+
+function menu(entries) {
+  const buttons = entries.map(({ id, key, words, act }) => {
+    const button = element(
+      "button",
+      { type: "button", "data-action": id, "aria-keyshortcuts": key },
+      element("span", {}, words),
+      element("kbd", { "aria-hidden": "true" }, key),
+    );
+    button.addEventListener("click", act);
+    return button;
+  });
+  return element(
+    "details",
+    { class: "menu up", "data-part": "frame-menu" },
+    element("summary", {}, "Change the graph", icon("i-down")),
+    element("div", {}, buttons),
+  );
 }

@@ -1,10 +1,15 @@
 // Writes what is shown into the fragment of the address, and reads it back: a copied link shows the same picture.
 
+import { decodeText, encodeText } from "./address-text.js";
+import { COLOURS } from "./colours.js";
+import { readSteps, writeSteps } from "./transform-address.js";
+import { VIEWS } from "./views.js";
+
 const VERSION = "1";
 const MAX_PATH = 6000; // characters; a longer path is written as its hash, since addresses are cut by chat programs
 
 /**
- * State {type, snapshot, focus, range, selected, search, view, sort, keepsAllocators} as "#v=1&…"; what is absent or
+ * State {type, snapshot, focus, range, selected, search, view, fn, transforms, colour, sort, keepsAllocators} as "#v=1&…"; what is absent or
  * the default is left out. `focus` and `selected` are paths of names, `range` the part of the focus that is seen.
  */
 export function writeState(state) {
@@ -16,7 +21,11 @@ export function writeState(state) {
     ["x", writeRange(state.range)],
     ["sel", writePath(state.selected)],
     ["q", state.search],
-    ["view", state.view === "flame" ? "flame" : ""],
+    ["view", state.view === "icicle" ? "" : state.view],
+    ["fn", state.view === "sandwich" ? state.fn : ""],
+    ["steps", writeSteps(state.transforms ?? [])],
+    ["c", state.colour?.mode],
+    ["y", state.colour?.youngest || ""],
     ["sort", state.sort],
     ["alloc", state.keepsAllocators ? "1" : ""],
   ];
@@ -24,7 +33,7 @@ export function writeState(state) {
     "#" +
     fields
       .filter(([, value]) => value)
-      .map(([key, value]) => `${key}=${encode(value)}`)
+      .map(([key, value]) => `${key}=${key === "steps" ? value : encode(value)}`)
       .join("&")
   );
 }
@@ -36,6 +45,7 @@ export function readState(fragment) {
     fields.v && fields.v !== VERSION
       ? [`The link has version ${fields.v} of this page's addresses, ${VERSION} is known: some of it may be missing.`]
       : [];
+  const steps = readSteps(fields.steps ?? "");
   return {
     type: fields.t ?? "",
     snapshot: /^[1-9]\d{0,5}$/.test(fields.s ?? "") ? Number(fields.s) : 0,
@@ -43,11 +53,24 @@ export function readState(fragment) {
     range: readRange(fields.x),
     selected: readPath(fields.sel),
     search: fields.q ?? "",
-    view: fields.view === "flame" ? "flame" : "icicle",
+    ...readView(fields),
+    transforms: steps.transforms,
+    colour: readColour(fields),
     sort: /^-?[a-zA-Z]+$/.test(fields.sort ?? "") ? fields.sort : "",
     keepsAllocators: fields.alloc === "1",
-    gone,
+    gone: [...gone, ...steps.gone],
   };
+}
+
+// What is drawn without a choice of colours is not written down.
+function readColour({ c = "", y = "" }) {
+  return { mode: Object.hasOwn(COLOURS, c) ? c : "", youngest: /^\d$/.test(y) ? Number(y) : 0 };
+}
+
+// A sandwich needs its function.
+function readView({ view, fn = "" }) {
+  const isKnown = Object.hasOwn(VIEWS, view ?? "") && (view !== "sandwich" || fn !== "");
+  return { view: isKnown ? view : "icicle", fn: isKnown && view === "sandwich" ? fn : "" };
 }
 
 function fieldsOf(fragment) {
@@ -56,7 +79,8 @@ function fieldsOf(fragment) {
     const at = part.indexOf("=");
     if (at > 0) fields[part.slice(0, at)] = part.slice(at + 1);
   }
-  for (const key of Object.keys(fields)) if (key !== "f" && key !== "sel") fields[key] = decodeText(fields[key]);
+  const asWritten = ["f", "sel", "steps"]; // of several parts, each decoded by itself
+  for (const key of Object.keys(fields)) if (!asWritten.includes(key)) fields[key] = decodeText(fields[key]);
   return fields;
 }
 
@@ -73,28 +97,6 @@ function readPath(text) {
   if (!text) return [];
   const [, hash, last] = text.match(/^~([0-9a-f]{16})~(.*)$/) ?? [];
   return hash ? { hash, last: decodeText(last) } : text.split(";").map(decodeText);
-}
-
-// encodeURIComponent throws at half a surrogate pair, which a hostile name may hold. Signs that a fragment may hold stay
-// as they are, so that names of C++ and Go can be read in it.
-const encodeText = (text) =>
-  encodeURIComponent(text.replace(/[\ud800-\udfff]/g, wholePairs))
-    .replaceAll("~", "%7E")
-    .replace(/%(3A|2F|2C|40)/g, decodeURIComponent);
-
-function wholePairs(half, at, text) {
-  const code = half.charCodeAt(0);
-  const isWhole =
-    code < 0xdc00 ? /[\udc00-\udfff]/.test(text[at + 1] ?? "") : /[\ud800-\udbff]/.test(text[at - 1] ?? "");
-  return isWhole ? half : "\ufffd";
-}
-
-function decodeText(text) {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 const writeRange = (range) => (range ? range.map((part) => Number(part.toPrecision(12))).join("-") : "");

@@ -8,11 +8,12 @@ export class TooSlow extends Error {
   name = "TooSlow";
 }
 
-/** `start()` makes a Worker. Returns open, match, functions and close; each answer is a promise. */
+/** `start()` makes a Worker. Returns open, view, along, match, functions and close; each answer is a promise. */
 export function workerClient(start, { timeoutMs = MATCH_TIMEOUT_MS } = {}) {
   let worker = null;
   let payload = null;
   let opened = null;
+  let viewed = null; // the last view asked for: what a new Worker has to make again
   let lastId = 0;
   const waiting = new Map();
 
@@ -47,6 +48,7 @@ export function workerClient(start, { timeoutMs = MATCH_TIMEOUT_MS } = {}) {
     worker = null;
     failAll(error);
     opened = ask("open", payload);
+    if (viewed) opened = opened.then((answer) => ask("view", { wanted: viewed, knownNames: Infinity }).then(() => answer));
     opened.catch(() => {});
   }
 
@@ -54,8 +56,20 @@ export function workerClient(start, { timeoutMs = MATCH_TIMEOUT_MS } = {}) {
     /** Opens a payload; a copy of it goes to the Worker, so the caller keeps its own. */
     open(buffer, keepsAllocators) {
       payload = { buffer, keepsAllocators };
+      viewed = null;
       opened = ask("open", payload);
       return opened;
+    },
+    /** {main, callers}: columns of a view, with the names after the first `knownNames`. It is what is searched and added up from now on. */
+    async view(wanted, knownNames) {
+      await opened;
+      viewed = wanted;
+      return ask("view", { wanted, knownNames });
+    },
+    /** Totals of other payloads by node of the view; one column a payload. */
+    async along(buffers, wanted) {
+      await opened;
+      return (await ask("along", { buffers, wanted })).totals;
     },
     async functions() {
       await opened;

@@ -30,18 +30,34 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LiveSite, Story]]:
     """SQLite and the file broker, as `make run` has them, with an agent on this machine."""
-    folder = tmp_path_factory.mktemp("site")
-    site = LiveSite(folder)
+    site, story = _started(tmp_path_factory)
     try:
-        story = site.prepare()
-        site.manage("collectstatic", "--no-input", "-v0")
-        site.start()
         site.start_agent(story)
         with site.person(story) as person:
             site.wait_until(lambda: "page_faults" in person.get(f"/p/{story.project}/hosts").text)
         yield site, story
     finally:
         site.stop()
+
+
+@pytest.fixture(scope="module")
+def site_of_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LiveSite, Story]]:
+    """The same without an agent: it can't record, and is there sooner."""
+    site, story = _started(tmp_path_factory)
+    yield site, story
+    site.stop()
+
+
+def _started(tmp_path_factory: pytest.TempPathFactory) -> tuple[LiveSite, Story]:
+    site = LiveSite(tmp_path_factory.mktemp("site"))
+    try:
+        story = site.prepare()
+        site.manage("collectstatic", "--no-input", "-v0")
+        site.start()
+    except BaseException:
+        site.stop()
+        raise
+    return site, story
 
 
 class Complaints:

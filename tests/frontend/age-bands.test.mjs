@@ -37,7 +37,7 @@ test("bands stand apart from the types, in their order", () => {
 test("a name with a point is no band unless the rest is a type too", () => {
   const types = typesOf("syscalls:sys_enter_mmap.bytes", "syscalls:sys_enter_mmap.calls", "heap.older", "a.lt5");
 
-  assert.deepEqual(splitByAge(types), { whole: types, bands: [], of: "" });
+  assert.deepEqual(splitByAge(types), { whole: types, bands: [], of: "", split: null });
 });
 
 test("the title of a band has its age, others are their name", () => {

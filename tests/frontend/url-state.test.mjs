@@ -12,6 +12,14 @@ const full = {
   selected: ["main", "x"],
   search: "^a|b$ &#=",
   view: "flame",
+  fn: "",
+  transforms: [
+    { kind: "hide-function", name: "a;b~c:d" },
+    { kind: "focus", path: ["x;y", "z~"] },
+    { kind: "only-code", pattern: "^app::|~", title: "ours" },
+    { kind: "recursion" },
+  ],
+  colour: { mode: "age", youngest: 2 },
   sort: "-total",
   keepsAllocators: true,
 };
@@ -23,6 +31,20 @@ test("what is written is read back", () => {
 test("writing is stable, and the default view is short", () => {
   assert.equal(writeState(full), writeState(readState(writeState(full))));
   assert.equal(writeState({ type: "calls", view: "icicle", focus: [] }), "#v=1&t=calls");
+});
+
+test("a sandwich is read with its function, and not without", () => {
+  const state = readState(writeState({ ...full, view: "sandwich", fn: "std::map<int, long>::find" }));
+
+  assert.deepEqual([state.view, state.fn], ["sandwich", "std::map<int, long>::find"]);
+  assert.equal(readState("#v=1&view=sandwich").view, "icicle");
+});
+
+test("a step that is not known is told, the others are kept", () => {
+  const { transforms, gone } = readState("#v=1&steps=constructor;hide-function;recursion;fold-in:x");
+
+  assert.deepEqual(transforms, [{ kind: "recursion" }]);
+  assert.equal(gone.length, 3);
 });
 
 test("hostile fragments are read as nothing", () => {
@@ -37,6 +59,9 @@ test("hostile fragments are read as nothing", () => {
     selected: [],
     search: "",
     view: "icicle",
+    fn: "",
+    transforms: [],
+    colour: { mode: "", youngest: 0 },
     sort: "",
     keepsAllocators: false,
     gone: [],

@@ -1,0 +1,25 @@
+// Says what 100 % of a graph is, and what of the run it does not show.
+import { formatPercent, formatPlural, formatValue } from "./format.js";
+import { unitOf } from "./run-view.js";
+
+/** The sentence for a tree of a run's value type, zoomed to `focus`. */
+export function baseWords(tree, focus, type) {
+  const amount = amountOf(tree, focus, type);
+  if (focus > 0) return `The view is ${amount}, ${formatPercent(tree.width[focus] / tree.width[0])} of ${all(tree)}. ${hidden(tree)}`;
+  const { whole } = tree.header;
+  if (!whole || whole.total === tree.total[0]) return `100 % is ${amount}, the whole run. ${hidden(tree)}`;
+  const share = whole.total ? `, ${formatPercent(tree.total[0] / whole.total)}` : "";
+  return `100 % is ${amount} of the run's ${formatValue(whole.total, unitOf(type))}${share}. ${hidden(tree)}`;
+}
+
+function amountOf(tree, node, type) {
+  const net = formatValue(tree.total[node], unitOf(type));
+  return type.is_signed ? `${formatValue(tree.width[node], unitOf(type))} of movement, ${net} net` : net;
+}
+
+const all = ({ header }) => (header.root ? "it" : "all");
+
+function hidden({ header }) {
+  if (!header.cut) return "Nothing is hidden.";
+  return `${formatPlural(header.cut, "frame is", "frames are")} too narrow for callers to be seen; they are there when you zoom to one.`;
+}
