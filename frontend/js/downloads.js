@@ -2,13 +2,14 @@
 import { part } from "./dom.js";
 import { filled } from "./run-view.js";
 
-/** `shown()` is {seq, value_type, view}; what is empty is left to the site. A saved page has no menu. */
+/** `shown()` is {seq, value_type, view}. A saved page has no menu. */
 export function bindDownloads(root, shown) {
   const menu = part(root, "downloads");
   menu?.addEventListener("toggle", () => {
     if (!menu.open) return;
-    const { seq, ...choice } = shown();
-    const query = new URLSearchParams(Object.entries(choice).filter(([, value]) => value));
+    const { seq, value_type, view } = shown();
+    // A file has the frames as they were called: of the views only where the root stands is its own.
+    const query = new URLSearchParams({ value_type, view: view === "flame" ? "flame" : "icicle" });
     for (const link of menu.querySelectorAll("[data-form]"))
       link.href = `${filled(menu.dataset.export, { seq, form: link.dataset.form })}?${query}`;
   });
