@@ -179,3 +179,14 @@ def test_a_font_can_not_end_its_rule() -> None:
 
 def test_a_stack_of_30_000_frames_is_drawn() -> None:
     assert len(titles(svg_of(b";".join([b"f"] * 30_000) + b" 1\n"))) == 30_001
+
+
+def test_where_all_values_are_0_the_root_stands_alone() -> None:
+    text = svg_of(b"# memflame-folded 1\n# values: outstanding_bytes\nmain;a 0\nmain;b 0\n")
+
+    assert titles(text) == ["all\ntotal 0\u00a0B, 0.0\u00a0% of all; self 0\u00a0B"]
+    assert 'width="1167.00"' in text
+
+
+def test_T9_values_below_0_are_in_the_total() -> None:
+    assert words(svg_of(b"main;a 15\nmain;b -5\n"), "quiet summary").endswith(": 10")

@@ -73,7 +73,7 @@ def test_zoom_shows_what_was_too_narrow_and_stands_in_the_address(picture: Path,
     expect(page.locator(".f title", has_text="child_")).to_have_count(24)
     expect(page.locator(".hidden-frames")).to_have_text("No frame is hidden.")
     page.get_by_label("Search frames").fill("child_0")
-    address = page.url
+    address = page.evaluate("location.href")
     assert "x=" in address and "&y=" in address and "s=child_0" in address
 
     page.goto("about:blank")

@@ -19,7 +19,7 @@ from tracer.profile.export.source import Source
 from webapp.flamegraph.pictures import title_of
 from webapp.runs.models import Snapshot
 
-MENU = {"html": "this page in one file, HTML", **{name: form.title for name, form in FORMS.items()}}
+MENU = {"html": "This page in one file, HTML", **{name: form.title for name, form in FORMS.items()}}
 ONE_VALUE_TYPE = ("svg", "folded")  # forms that hold no more than one
 _IN_MEMORY_BYTES = 8 << 20  # larger ones go to disk
 

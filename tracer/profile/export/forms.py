@@ -69,11 +69,11 @@ def _svg(source: Source, out: BinaryIO, picture: Picture) -> None:
 
 
 FORMS: Mapping[str, Form] = {
-    "svg": Form("a picture, SVG", "svg", "image/svg+xml", _svg),
-    "folded": Form("folded stacks", "folded", "text/plain; charset=utf-8", _folded),
+    "svg": Form("Picture, SVG", "svg", "image/svg+xml", _svg),
+    "folded": Form("Folded stacks", "folded", "text/plain; charset=utf-8", _folded),
     "pprof": Form("pprof", "pb.gz", "application/octet-stream", _pprof),
     "speedscope": Form("speedscope", "speedscope.json", "application/json", _speedscope),
     "json": Form("JSON", "json", "application/json", _json),
-    "csv": Form("a table of functions, CSV", "csv", "text/csv; charset=utf-8", _table),
+    "csv": Form("Table of functions, CSV", "csv", "text/csv; charset=utf-8", _table),
 }
 """All value types, the default one first, but for folded text and the picture, which have one: the first."""

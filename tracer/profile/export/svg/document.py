@@ -52,7 +52,9 @@ def _unit(value_type: ValueType, picture: Picture) -> str:
 def _document(subject: Subject, picture: Picture) -> Iterator[str]:
     frames = subject.frames
     width_px = _widths_px(frames, picture)
-    shown = np.flatnonzero((width_px >= picture.min_width) & (frames.width > 0))
+    is_shown = (width_px >= picture.min_width) & (frames.width > 0)
+    is_shown[0] = True
+    shown = np.flatnonzero(is_shown)
     rows = int(frames.depth[shown].max(initial=0)) + 1
     height = TOP + rows * ROW + BELOW
     title = _text(picture.title or "Memory flame graph")
@@ -66,20 +68,22 @@ def _document(subject: Subject, picture: Picture) -> Iterator[str]:
         '<g class="frames">\n'
     )
     for frame in shown.tolist():
-        yield _frame(subject, picture, frame, rows)
+        yield _frame(subject, picture, frame, width_px[frame].item(), rows)
     yield "</g>\n" + _below(subject, picture, width_px, TOP + rows * ROW)
     yield f'<script type="application/json">{_data(subject, picture, rows)}</script>\n'
     yield f"<script><![CDATA[\n{script()}]]></script>\n</svg>\n"
 
 
 def _widths_px(frames: Frames, picture: Picture) -> Any:
-    return frames.width / (frames.width[0] or 1) * picture.room
+    """The root is as wide as the picture, also when all values are 0."""
+    width_px = frames.width / (frames.width[0] or 1) * picture.room
+    width_px[0] = picture.room
+    return width_px
 
 
-def _frame(subject: Subject, picture: Picture, frame: int, rows: int) -> str:
+def _frame(subject: Subject, picture: Picture, frame: int, width: float, rows: int) -> str:
     frames = subject.frames
-    scale = picture.room / (frames.width[0].item() or 1)
-    x, width = MARGIN + frames.start[frame].item() * scale, frames.width[frame].item() * scale
+    x = MARGIN + frames.start[frame].item() / (frames.width[0].item() or 1) * picture.room
     depth = int(frames.depth[frame])
     y = TOP + (depth if picture.is_icicle else rows - 1 - depth) * ROW
     name = subject.name(frame)

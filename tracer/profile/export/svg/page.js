@@ -36,6 +36,7 @@ function draw() {
   const [from, amount] = [tree.start[view.focus], tree.width[view.focus] || 1];
   const scale = room / amount;
   const { shown, hidden } = visible(tree, from, from + amount, scale, data.minWidth);
+  if (!tree.width[0]) shown.push(0); // all values are 0: the root alone
   const rows = shown.reduce((most, i) => Math.max(most, tree.depth[i] + 1), 1);
   const frames = shown.map((i) => frame(i, boxOf(i, from, scale, rows)));
   one(".frames").replaceChildren(...frames);
@@ -47,7 +48,8 @@ function draw() {
 
 function boxOf(i, from, scale, rows) {
   const left = Math.max(0, (tree.start[i] - from) * scale);
-  const right = Math.min(view.width - 2 * MARGIN, (tree.start[i] + tree.width[i] - from) * scale);
+  const room = view.width - 2 * MARGIN;
+  const right = i ? Math.min(room, (tree.start[i] + tree.width[i] - from) * scale) : room;
   const row = data.isIcicle ? tree.depth[i] : rows - 1 - tree.depth[i];
   const width = right - left;
   return { x: MARGIN + left, y: TOP + row * ROW, width, drawn: Math.max(0.1, width - (width > 3 ? 1 : 0)) };
