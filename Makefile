@@ -73,11 +73,16 @@ test-setup: setup
 	command -v perf >/dev/null || missing+=" linux-perf"; \
 	command -v chromium >/dev/null || missing+=" chromium fonts-dejavu-core"; \
 	node -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)' 2>/dev/null || missing+=" nodejs"; \
+	command -v npm >/dev/null || missing+=" npm"; \
 	command -v redis-server >/dev/null || missing+=" redis-server"; \
 	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing+=" postgresql"; \
 	command -v docker-compose >/dev/null || missing+=" docker-compose"; \
 	$(install_missing)
-	@$(MAKE) --no-print-directory $(VENV)/dev.stamp
+	@$(MAKE) --no-print-directory $(VENV)/dev.stamp tests/peers/node_modules/.package-lock.json
+
+tests/peers/node_modules/.package-lock.json: tests/peers/package-lock.json
+	cd tests/peers && npm ci --ignore-scripts --no-audit --no-fund --silent
+	@touch $@
 
 .PHONY: lint
 lint: test-setup ## ruff, mypy --strict, import-linter

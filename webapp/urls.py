@@ -8,13 +8,16 @@ from webapp import health
 from webapp.api import api, openapi
 from webapp.apidocs import api_docs
 from webapp.compare.api import router as compare_router
+from webapp.flamegraph.api import router as exports_router
 from webapp.hosts.api import router as hosts_router
 from webapp.runs.api_agent import router as agent_router
 from webapp.runs.api_estimates import router as estimates_router
 from webapp.runs.api_runs import router as runs_router
 from webapp.runs.api_symbols import router as symbols_router
 
-for router in (hosts_router, agent_router, estimates_router, runs_router, symbols_router, compare_router):
+for router in (
+    hosts_router, agent_router, estimates_router, runs_router, symbols_router, exports_router, compare_router,
+):  # fmt: skip
     api.add_router("", router)
 
 urlpatterns = [

@@ -4,6 +4,7 @@ import { showCaptures, showSides } from "./compare-sides.js";
 import { copyOnClick } from "./copy.js";
 import { finding } from "./diff.js";
 import { element, note, part, setText } from "./dom.js";
+import { bindDownloads } from "./downloads.js";
 import { formatChange, formatCount, formatOfOwn, formatPercent, formatValue } from "./format.js";
 import { filled, unitOf } from "./run-view.js";
 import { bindTable, changeBar } from "./table-view.js";
@@ -200,4 +201,5 @@ function tableParts() {
   };
 }
 
+bindDownloads(root, () => ({ value_type: page.type, view: viewer.state().view }));
 window.memflame = { frameRect: viewer.boxOf, shadeOf: viewer.shadeOf, tree: viewer.tree };

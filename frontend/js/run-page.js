@@ -1,6 +1,7 @@
 // The page of a run: follows it while it records, and shows any of its snapshots and value types as a graph.
 import { meaningAmong, splitByAge } from "./age-bands.js";
 import { element, part, setText } from "./dom.js";
+import { bindDownloads } from "./downloads.js";
 import { baseWords } from "./base-words.js";
 import { formatPercent, formatShort, formatValue } from "./format.js";
 import { followRun, socketUrlOf } from "./live.js";
@@ -290,6 +291,7 @@ function qualityParts() {
   return { strip: part(root, "quality"), details: part(root, "details"), warnings: part(root, "warnings") };
 }
 
+bindDownloads(root, () => ({ seq: page.seq, value_type: page.type, view: viewer.state().view }));
 part(root, "follow").addEventListener("click", () => {
   page.follows = true;
   refresh();

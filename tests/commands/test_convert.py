@@ -188,7 +188,7 @@ def test_an_unknown_value_type_is_exit_code_1(ours: str, capsys: pytest.CaptureF
     assert "no value type 'calls', there is outstanding_bytes, outstanding_objects" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments", [[], ["x", "--to", "svg"], ["x", "--columns", "0"], ["x", "--nonsense"]])
+@pytest.mark.parametrize("arguments", [[], ["x", "--to", "png"], ["x", "--columns", "0"], ["x", "--nonsense"]])
 def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
     assert run(*arguments) == 2
 

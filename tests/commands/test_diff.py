@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 
@@ -92,3 +93,24 @@ def test_a_side_that_cannot_be_read_is_named(write: Write, capsys: pytest.Captur
 
 def test_one_file_is_wrong_usage(write: Write) -> None:
     assert run(write("a", "main 3\n")) == 2
+
+
+@pytest.mark.parametrize("form", ["svg", "folded", "pprof", "speedscope", "json", "csv"])
+def test_a_difference_is_written_in_every_form(
+    write: Write, capfdbinary: pytest.CaptureFixture[bytes], form: str
+) -> None:
+    before, after = write("a", "main;x 9\nmain;y 1\n"), write("b", "main;x 4\nmain;z 1\n")
+
+    assert run(before, after, "--to", form, "--normalize") == 0
+
+    written = capfdbinary.readouterr().out
+    text = gzip.decompress(written) if form == "pprof" else written
+    assert all(name in text for name in (b"x", b"y", b"z"))
+    assert form in ("folded", "csv") or b"values before times 0.5" in text
+
+
+def test_a_form_that_there_is_not_is_wrong_usage(write: Write) -> None:
+    same = write("a", "a 1\n")
+
+    assert run(same, same, "--to", "png") == 2
+    assert run(same, same, "--to", "svg", "--width-by", "x") == 2

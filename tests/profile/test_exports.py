@@ -16,9 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tracer import protocol
+from tracer.profile import tree
 from tracer.profile.export.json import write_json
 from tracer.profile.export.pprof import write_pprof
 from tracer.profile.export.speedscope import write_speedscope
+from tracer.profile.export.stacks import profile_of
 from tracer.profile.export.table import write_table
 from tracer.profile.formats import read_profile
 from tracer.profile.model import Profile
@@ -40,6 +42,12 @@ def through_pprof(profile: Profile) -> Profile:
 def text_of(write: Callable[[Profile, io.StringIO], None], raw: bytes = STACKS) -> str:
     out = io.StringIO()
     write(read(raw), out)
+    return out.getvalue()
+
+
+def table_of(raw: bytes) -> str:
+    out = io.StringIO()
+    write_table(tree.build(read(raw)), out)
     return out.getvalue()
 
 
@@ -96,7 +104,7 @@ def test_json_has_frames_once_and_values_by_stack() -> None:
 
 
 def test_the_table_counts_a_function_that_calls_itself_once() -> None:
-    head, *rows = csv.reader(text_of(write_table).splitlines())
+    head, *rows = csv.reader(table_of(STACKS).splitlines())
 
     assert head[:3] == ["function", "outstanding_bytes self", "outstanding_bytes total"]
     assert rows == [
@@ -105,6 +113,29 @@ def test_the_table_counts_a_function_that_calls_itself_once() -> None:
         ["malloc", "4160", "4160", "3", "3"],
         ["'=cmd()", "1", "1", "1", "1"],
     ]
+
+
+def test_whole_numbers_are_exact_whatever_their_size() -> None:
+    large = 2**53 + 1
+    profile = read(f"main;a {large}\nmain;b {2**62}\n".encode())
+
+    assert json.loads(text_of(write_json, f"main;a {large}\n".encode()))["values"] == [[large]]
+    assert table_of(f"main;a {large}\n".encode()).splitlines()[1] == f"a,{large},{large}"
+    assert through_pprof(profile).values_by_stack == profile.values_by_stack
+
+
+@given(st.dictionaries(st.lists(NAMES, min_size=1, max_size=5).map(tuple), st.integers(-9, 9), max_size=12))
+def test_a_tree_has_the_stacks_that_it_was_built_of(values: dict[tuple[str, ...], int]) -> None:
+    profile = Profile((protocol.value_type_named("heap_bytes"),))
+    for stack, value in values.items():
+        profile.add(stack, [value])
+
+    again = profile_of(tree.build(profile)).values_by_stack
+
+    assert {stack: value for stack, value in again.items() if any(value)} == {
+        stack: value for stack, value in profile.values_by_stack.items() if any(value)
+    }
+    assert set(again) <= set(profile.values_by_stack)
 
 
 @pytest.mark.parametrize("to", ["pprof", "speedscope", "json", "csv"])

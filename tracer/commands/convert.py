@@ -11,10 +11,12 @@ from typing import Annotated
 
 import typer
 
-from tracer.commands import tables
+from tracer.commands import pictures, tables
 from tracer.commands.profiles import closed_early_is_fine, fail, load_any, load_labels, load_moments
 from tracer.procfs.table import Table
 from tracer.profile.export.forms import FORMS
+from tracer.profile.export.picture import MIN_WIDTH, PALETTES, WIDTH, Picture
+from tracer.profile.export.source import Source
 from tracer.profile.folded import write_folded
 from tracer.profile.model import Profile
 
@@ -40,15 +42,23 @@ def convert(
     snapshot: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Take this one of the file's snapshots; default: as --list")
     ] = None,
+    title: pictures.Title = "",
+    subtitle: pictures.Subtitle = "",
+    count_name: pictures.CountName = "",
+    colors: pictures.Colors = PALETTES[0],
+    icicle: pictures.Icicle = False,
+    width: pictures.Width = WIDTH,
+    min_width: pictures.MinWidth = MIN_WIDTH,
+    font: pictures.Font = "",
 ) -> None:
-    """Read a profile and write it as folded stacks: one value a line, root first, sorted.
+    """Read a profile and write it as folded stacks (one value a line, root first, sorted) or in another form.
 
     Of a file with several points in time one is taken: the peak of massif, the last report of memleak.
 
     Exit codes: 0 ok, 1 the file could not be read, 2 wrong usage.
     """
-    if to not in FORMS:
-        raise typer.BadParameter(f"--to is {to!r}, there is {', '.join(FORMS)}")
+    pictures.one_of("--to", to, tuple(FORMS))
+    palette = pictures.one_of("--colors", colors, PALETTES)
     if all_values and value:
         raise typer.BadParameter("--all-values writes every value type; --value picks one")
     if snapshots and snapshot:
@@ -58,6 +68,10 @@ def convert(
         return
     wanted = _values_by_key(label or [])
     profile = _picked(file, columns, snapshot) if snapshot else load_any(file, columns, wanted)
+    look = Picture(
+        title=title or file.name, subtitle=subtitle, count_name=count_name, palette=palette, is_icicle=icicle,
+        width=width, min_width=min_width, font=font,
+    )  # fmt: skip
     with closed_early_is_fine():
         if isinstance(profile, Table):
             _show_table(profile, to, is_listed=list_)
@@ -67,7 +81,7 @@ def convert(
             write_folded(profile, sys.stdout.buffer)
         else:
             chosen = profile.only(_column(profile, value)) if value else profile
-            FORMS[to].write(chosen, sys.stdout.buffer, file.name)
+            FORMS[to].write(Source(profile=chosen), sys.stdout.buffer, look)
 
 
 def _values_by_key(labels: list[str]) -> dict[str, list[str]]:

@@ -1,16 +1,18 @@
-"""`memflame diff`: print stack, value before and value after of two profiles."""
+"""`memflame diff`: print stack, value before and value after of two profiles, or write their difference in a form."""
 
 from __future__ import annotations
 
 import sys
-from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from tracer.commands import pictures
 from tracer.commands.profiles import closed_early_is_fine, fail, load
 from tracer.profile.errors import ProfileError
+from tracer.profile.export.forms import FORMS
+from tracer.profile.export.picture import MIN_WIDTH, WIDTH, WIDTH_MODES, Picture
 from tracer.profile.model import Profile
 
 
@@ -21,23 +23,38 @@ def diff(
         bool, typer.Option("--normalize", help="Scale values before so that both totals are equal")
     ] = False,
     value: Annotated[str, typer.Option(metavar="NAME", help="Value type; default: the first that both have")] = "",
+    to: Annotated[str, typer.Option(metavar="FORM", help=f"What to write: {', '.join(FORMS)}")] = "folded",
+    title: pictures.Title = "",
+    subtitle: pictures.Subtitle = "",
+    count_name: pictures.CountName = "",
+    icicle: pictures.Icicle = False,
+    width: pictures.Width = WIDTH,
+    min_width: pictures.MinWidth = MIN_WIDTH,
+    width_by: pictures.WidthBy = WIDTH_MODES[0],
+    font: pictures.Font = "",
 ) -> None:
-    """Print `stack before after`, one line for each stack of either side, sorted.
+    """Print `stack before after`, one line for each stack of either side, sorted; or write another form.
 
     Exit codes: 0 ok, 1 a file could not be read or compared, 2 wrong usage.
     """
+    pictures.one_of("--to", to, tuple(FORMS))
+    width_mode = pictures.one_of("--width-by", width_by, WIDTH_MODES)
+    look = Picture(
+        title=title or f"{before.name} and {after.name}", subtitle=subtitle, count_name=count_name, is_icicle=icicle,
+        width=width, min_width=min_width, font=font, width_mode=width_mode,
+    )  # fmt: skip
     sides = load(before), load(after)
     name = _common_value_type(sides, value)
     from tracer.profile import tree  # numpy: not before the files are known to be readable
-    from tracer.profile.export.difference import scale_to_after, write_difference
+    from tracer.profile.export.diff_forms import DIFF_WRITERS, Difference
 
     try:
         merged = tree.merge(tree.build(sides[0]), tree.build(sides[1]), name)
-        scale = scale_to_after(merged) if normalize else Fraction(1)
+        difference = Difference.normalized(merged) if normalize else Difference(merged)
     except (ProfileError, ValueError) as error:
         fail(f"{before} and {after} were not compared: {error}")
     with closed_early_is_fine():
-        write_difference(merged, sys.stdout, scale=scale)
+        DIFF_WRITERS[to](difference, sys.stdout.buffer, look)
 
 
 def _common_value_type(sides: tuple[Profile, Profile], wanted: str) -> str:

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpRequest
-from ninja import Router
+from django.http import HttpRequest, HttpResponseBase
+from ninja import Field, Query, Router
 
-from webapp.compare.backend import diff_payload
+from tracer.profile.export.picture import WIDTH_MODES
+from webapp.compare.comparison import comparison
+from webapp.compare.exports import NotNormalized, difference_file
+from webapp.compare.offline import difference_page
 from webapp.compare.sides import NoSuchSide, NothingToCompare, Side, common_value_types, find_side, names
-from webapp.compare.warnings import warnings
 from webapp.errors import ApiError
-from webapp.runs.runview import SHOWN_OF_VALUE_TYPE
+from webapp.flamegraph import offline
+from webapp.flamegraph.api import PictureQuery
+from webapp.flamegraph.exports import NoSuchExport
+from webapp.flamegraph.pictures import BadPicture, picture_of
 from webapp.teams.auth import session_or_token, viewer_of
 
 router = Router(auth=session_or_token, tags=["compare"])
+
+
+class DifferenceQuery(PictureQuery):
+    value_type: str = Field("", description="Default: the first that both have")
+    normalize: bool = Field(False, description="Scale values before so that both totals are equal")
+    width_by: str = Field(WIDTH_MODES[0], description="What a frame of svg is as wide as: larger (side) or after")
 
 
 @router.get(
@@ -41,6 +52,26 @@ def compare(request: HttpRequest, before: str, after: str, value_type: str = "")
     return view
 
 
+@router.get(
+    "/compare/{before}/{after}/export/{form}",
+    summary="A difference as html (the viewer in one file), svg, folded, pprof, speedscope, json or csv",
+)
+def export_difference(
+    request: HttpRequest, before: str, after: str, form: str, query: Query[DifferenceQuery]
+) -> HttpResponseBase:
+    """The file, as an attachment: `curl -OJ`."""
+    sides = _side(request, before), _side(request, after)
+    try:
+        if form == offline.FORM:
+            return difference_page(request, *sides, query.value_type)
+        picture = picture_of({key: str(value) for key, value in query.dict().items()})
+        return difference_file(*sides, form, query.value_type, picture, is_normalized=query.normalize)
+    except NoSuchExport as error:
+        raise ApiError(404, str(error)) from None
+    except (BadPicture, NotNormalized) as error:
+        raise ApiError(422, str(error)) from None
+
+
 def _side(request: HttpRequest, name: str) -> Side:
     try:
         return find_side(viewer_of(request), name)
@@ -48,20 +79,3 @@ def _side(request: HttpRequest, name: str) -> Side:
         raise ApiError(404, str(error)) from None
     except NothingToCompare as error:
         raise ApiError(409, str(error)) from None
-
-
-def comparison(before: Side, after: Side, value_type: str) -> dict[str, Any]:
-    diff = diff_payload(before, after, value_type)
-    rows = [before.value_type(name) for name in common_value_types(before, after)]
-    return {
-        "before": before.view(value_type),
-        "after": after.view(value_type),
-        "value_type": value_type,
-        "value_types": [{key: row[key] for key in SHOWN_OF_VALUE_TYPE} for row in rows],
-        "tag": diff.tag,
-        "overview_is_full": diff.overview_is_full,
-        "payload_url": f"/compare/{before.name}/{after.name}/payload/{{value_type}}/{{tag}}/{{stage}}",
-        "nodes": diff.nodes,
-        "common_nodes": diff.common_nodes,
-        "warnings": warnings(before, after, value_type, diff),
-    }

@@ -17,6 +17,7 @@ from tracer.profile.tree import payload
 from webapp.compare.models import DiffPayload
 from webapp.compare.sides import Side
 from webapp.compare.table import table_of
+from webapp.flamegraph.exports import load_tree
 from webapp.runs.models import Snapshot
 
 FOLDER = "differences"
@@ -57,11 +58,6 @@ def packed(row: DiffPayload, stage: str) -> bytes:
         return bytes(row.overview)
     with default_storage.open(row.file) as file:
         return bytes(file.read())
-
-
-def load_tree(snapshot: Snapshot) -> tree.CallTree:
-    with default_storage.open(snapshot.tree) as file:
-        return tree.unpack(file.read())
 
 
 def _merge(before: Snapshot, after: Snapshot, value_type: str) -> DiffPayload:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from tracer.profile.amounts import NOTHING, change, of_own, plural, short_count, value, whole_percent
 from tracer.profile.grade import grade
 from webapp.compare.models import DiffPayload
 from webapp.compare.sides import Side, common_value_types
@@ -14,16 +15,7 @@ from webapp.flamegraph.plain import title_of, unit_of
 from webapp.flamegraph.quality import WORDS as GRADE_WORDS
 from webapp.runs.models import Snapshot
 from webapp.runs.runview import snapshot_title
-from webapp.runs.templatetags.numbers import (
-    NOTHING,
-    change,
-    duration,
-    of_own,
-    plural,
-    short_count,
-    value,
-    whole_percent,
-)
+from webapp.runs.templatetags.numbers import duration
 
 NOTE = "Totals include what a function called, so rows overlap and do not add up."
 Piece = tuple[str, str]  # text, and "code", "grew", "shrank" or nothing

@@ -9,6 +9,7 @@ from webapp.compare import views
 urlpatterns = [
     path("p/<slug:project>/compare", views.compare_pick, name="compare_pick"),
     path("compare/<str:before>/<str:after>", views.compare, name="compare"),
+    path("compare/<str:before>/<str:after>/export/<str:form>", views.export, name="diff_export"),
     path(
         "compare/<str:before>/<str:after>/payload/<path:value_type>/<str:tag>/<str:stage>",
         views.diff_payload,

@@ -11,8 +11,13 @@ from django.views.decorators.http import require_GET
 
 from webapp.compare import backend, plain
 from webapp.compare.backend import packed
+from webapp.compare.exports import NotNormalized, difference_file
 from webapp.compare.models import DiffPayload
+from webapp.compare.offline import difference_page
 from webapp.compare.sides import NoSuchSide, NothingToCompare, Side, common_value_types, find_side, names, taken_at
+from webapp.flamegraph import offline
+from webapp.flamegraph.exports import MENU, NoSuchExport
+from webapp.flamegraph.pictures import BadPicture, picture_of
 from webapp.flamegraph.serving import packed_response, signed_in
 from webapp.flamegraph.views import STAGES
 from webapp.runs.models import Run, RunQuerySet
@@ -35,6 +40,8 @@ def compare(request: HttpRequest, before: str, after: str) -> HttpResponse:
         "after_run_id": runs[1].run_id,
         "project": runs[1].project or runs[0].project,
         "error": error,
+        "forms": MENU,
+        "export_url": f"/compare/{before}/{after}/export/{{form}}",
     }
     return render(request, "compare/compare.html", context | (_difference(request, *sides) if sides else {}))
 
@@ -88,6 +95,23 @@ def _row(viewer: User, before: str, after: str, value_type: str, tag: str) -> Di
         return None
     found = DiffPayload.objects.filter(before=sides[0].snapshot, after=sides[1].snapshot, value_type=value_type)
     return next((row for row in found.defer("overview", "table") if row.tag == tag), None)
+
+
+@login_required
+@require_GET
+def export(request: HttpRequest, before: str, after: str, form: str) -> HttpResponseBase:
+    """A difference written in a form that other tools read; the query says of what and how."""
+    query = request.GET.dict()
+    try:
+        sides = find_side(person(request), before), find_side(person(request), after)
+        if form == offline.FORM:
+            return difference_page(request, *sides, query.get("value_type", ""))
+        is_normalized = query.get("normalize", "") not in ("", "0", "false")
+        return difference_file(
+            *sides, form, query.get("value_type", ""), picture_of(query), is_normalized=is_normalized
+        )
+    except (NoSuchSide, NothingToCompare, NoSuchExport, NotNormalized, BadPicture) as error:
+        raise Http404(str(error)) from None
 
 
 @login_required

@@ -8,8 +8,9 @@ from typing import Any
 from tracer.options.blocks import MAX_BYTES, BlockOptions
 from tracer.options.errors import BadOption
 from tracer.options.modes import mode_captured
+from tracer.profile.amounts import size
 from webapp.runs.models import Run, Snapshot
-from webapp.runs.templatetags.numbers import size, span
+from webapp.runs.templatetags.numbers import span
 
 
 def filter_words(run: Run, snapshots: list[Snapshot]) -> list[str]:

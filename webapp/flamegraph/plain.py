@@ -9,11 +9,12 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from tracer.profile.amounts import short_count
 from webapp.flamegraph.quality import Quality, capture_quality
 from webapp.runs.functions import TOP, arranged
 from webapp.runs.models import Run, Snapshot
 from webapp.runs.runview import snapshot_title, value_types_view
-from webapp.runs.templatetags.numbers import duration, short_count
+from webapp.runs.templatetags.numbers import duration
 
 MOST_LINKS = 60  # to snapshots; the chosen one's neighbours are always among them
 SORTS = {"-self": 1, "-total": 2}  # column of a stored row

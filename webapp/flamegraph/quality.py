@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tracer import protocol
+from tracer.profile.amounts import NBSP, percent, plural, short_count, size, value
 from tracer.profile.gaps import NO_MODULE
 from tracer.profile.grade import Finding, grade
-from webapp.runs.templatetags.numbers import NBSP, percent, plural, short_count, size, value
 
 LEVELS = {"A": "ok", "B": "ok", "C": "weak", "D": "bad", "": "unknown"}
 WORDS = {"A": "A, complete", "B": "B, minor gaps", "C": "C, weak", "D": "D, not reliable", "": "not known"}

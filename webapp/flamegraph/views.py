@@ -11,8 +11,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET
 
 from tracer.profile.formats.unpack import packed_as
-from webapp.flamegraph import exports, plain
+from webapp.flamegraph import exports, offline, plain
 from webapp.flamegraph.filters import filter_words, mode_words
+from webapp.flamegraph.pictures import BadPicture, picture_of
 from webapp.flamegraph.serving import packed_response, quoted, signed_in
 from webapp.pushes.models import RollingRun
 from webapp.runs import needed
@@ -47,7 +48,8 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "mode": mode_words(snapshots),
         "received": [snapshot for snapshot in snapshots if snapshot.received][-DOWNLOADS_OFFERED:],
         "rolling": RollingRun.objects.filter(run=found).first() if found.is_pushed else None,
-        "forms": exports.FORMS,
+        "forms": exports.MENU,
+        "export_url": f"/runs/{found.run_id}/export/{{seq}}/{{form}}",
         "run_api_url": f"/api/v1/runs/{found.run_id}",
         "preload_url": _preload_url(found, shown, first) if shown and first else "",
         "plain": plain.page(found, snapshots, shown, first.functions) if shown and first else None,
@@ -123,12 +125,14 @@ def received(request: HttpRequest, run_id: str, seq: int) -> FileResponse:
 
 @login_required
 @require_GET
-def export(request: HttpRequest, run_id: str, seq: int, form: str) -> FileResponse:
-    """A snapshot written in a form that other tools read."""
+def export(request: HttpRequest, run_id: str, seq: int, form: str) -> HttpResponseBase:
+    """A snapshot written in a form that other tools read; the query says which value type and how a picture looks."""
     run = get_object_or_404(Run.objects.visible_to(request.user), run_id=run_id)
-    read = run.snapshots.exclude(ingested_at=None).filter(error="").exclude(received="")
-    snapshot = get_object_or_404(read, seq=seq)
-    if form not in exports.FORMS:
-        raise Http404(f"there is no form {form!r}, there is {', '.join(exports.FORMS)}")
-    name = f"{run.run_id}-{seq}.{exports.FORMS[form].extension}"
-    return FileResponse(exports.written(snapshot, form, name), as_attachment=True, filename=name)
+    snapshot = get_object_or_404(run.snapshots.filter(revision__gt=0).select_related("run"), seq=seq)
+    query = request.GET.dict()
+    if form == offline.FORM:
+        return offline.run_file(request, snapshot)
+    try:
+        return exports.snapshot_file(snapshot, form, query.get("value_type", ""), picture_of(query))
+    except (exports.NoSuchExport, BadPicture) as error:
+        raise Http404(str(error)) from None

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from tracer.profile import amounts
 from webapp.runs.templatetags import numbers
 
 ROWS: list[dict[str, Any]] = json.loads((Path(__file__).parents[2] / "view" / "numbers.json").read_text())
@@ -24,21 +25,21 @@ def test_it_writes_numbers_as_the_front_end_does(row: dict[str, Any]) -> None:
 WRITTEN: dict[str, Callable[..., str]] = {
     "duration": numbers.duration,
     "age": numbers.age,
-    "share": numbers.percent,
-    "whole share": numbers.whole_percent,
-    "count": numbers.short_count,
-    "of own": lambda sides: numbers.of_own(*sides),
+    "share": amounts.percent,
+    "whole share": amounts.whole_percent,
+    "count": amounts.short_count,
+    "of own": lambda sides: amounts.of_own(*sides),
 }
 
 
 def text_of(row: dict[str, Any]) -> str:
     if row["unit"] in WRITTEN:
         return WRITTEN[row["unit"]](row["input"])
-    return numbers.change(row["input"], row["unit"]) if row.get("signed") else numbers.value(row["input"], row["unit"])
+    return amounts.change(row["input"], row["unit"]) if row.get("signed") else amounts.value(row["input"], row["unit"])
 
 
 def test_it_writes_a_dash_for_what_is_not_known() -> None:
-    assert [numbers.value(None), numbers.size(None), numbers.duration(None), numbers.grouped(None)] == ["–"] * 4
+    assert [amounts.value(None), amounts.size(None), numbers.duration(None), amounts.grouped(None)] == ["–"] * 4
 
 
 def test_it_tells_a_time_relatively_and_exactly_in_the_title() -> None:

@@ -75,6 +75,9 @@ ROWS: dict[str, Row] = {
     "api/v1/uploads": Row("/api/v1/uploads", "201 401 401 401  201 201 201 401 401", "POST", b"main 1\n"),
     "api/v1/projects/<slug>/runs": Row("/api/v1/projects/search-api/runs", API),
     "api/v1/runs/<run_id>": Row("/api/v1/runs/{run}", API),
+    "api/v1/runs/<run_id>/snapshots/<seq>/export/<form>": Row("/api/v1/runs/{run}/snapshots/1/export/pprof", API),
+    "api/v1/compare/<before>/<after>/export/<form>": Row("/api/v1/compare/{run}/{run}/export/pprof", API),
+    "compare/<str:before>/<str:after>/export/<str:form>": Row("/compare/{run}/{run}/export/pprof", PAGE),
     "api/v1/compare/<before>/<after>": Row("/api/v1/compare/{run}/{run}", API),
     "": Row("/", "302 302 302 302  302 302 302 302 302"),  # to the project, or to the login
     "login": Row("/login", "302 200 200 200  302 302 302 200 200"),

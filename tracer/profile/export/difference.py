@@ -5,8 +5,11 @@ https://github.com/brendangregg/FlameGraph/blob/master/difffolded.pl
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TextIO
+
+import numpy as np
 
 from tracer.profile.export.folded import add_up, plain_stack
 from tracer.profile.folded import number_text
@@ -35,3 +38,17 @@ def scaled(value: Number, scale: Fraction) -> Number:
     if isinstance(value, int) and product.denominator == 1:
         return product.numerator
     return float(product)
+
+
+def scaled_difference(diff: DiffTree, scale: Fraction) -> DiffTree:
+    """Values before multiplied; both columns then have fractions, if one of them does."""
+    before = [scaled(value, scale) for value in diff.before.tolist()]
+    is_float = any(isinstance(value, float) for value in before)
+    dtype = np.float64 if is_float else np.int64
+    known = replace(diff.value_type, is_float=is_float)
+    selfs = np.array(before, dtype), diff.after.astype(dtype)
+    return DiffTree(known, replace(diff.tree, value_types=(known, known), selfs=selfs))
+
+
+def scale_words(scale: Fraction) -> str:
+    return "" if scale == 1 else f"values before times {float(scale):.6g}"

@@ -10,23 +10,24 @@ from typing import BinaryIO, TextIO
 
 from tracer.profile.export.folded import write_one_column
 from tracer.profile.export.json import write_json
+from tracer.profile.export.picture import Picture
 from tracer.profile.export.pprof import write_pprof
+from tracer.profile.export.source import Source
 from tracer.profile.export.speedscope import write_speedscope
-from tracer.profile.export.table import write_table
-from tracer.profile.model import Profile
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """`write` gets the profile, a stream of bytes that it leaves open, and a name for tools that show one."""
+    """`write` gets what to write, a stream of bytes that it leaves open, and how a picture of it shall look."""
 
     title: str
     extension: str
-    write: Callable[[Profile, BinaryIO, str], None]
+    content_type: str
+    write: Callable[[Source, BinaryIO, Picture], None]
 
 
 @contextmanager
-def _text(out: BinaryIO) -> Iterator[TextIO]:
+def as_text(out: BinaryIO) -> Iterator[TextIO]:
     text = io.TextIOWrapper(out, encoding="utf-8", errors="replace", newline="")
     try:
         yield text
@@ -34,35 +35,45 @@ def _text(out: BinaryIO) -> Iterator[TextIO]:
         text.detach()  # flushes, and leaves the bytes' stream open
 
 
-def _folded(profile: Profile, out: BinaryIO, _name: str) -> None:
-    with _text(out) as text:
-        write_one_column(profile, 0, text)
+def _folded(source: Source, out: BinaryIO, _picture: Picture) -> None:
+    with as_text(out) as text:
+        write_one_column(source.profile, 0, text)
 
 
-def _pprof(profile: Profile, out: BinaryIO, _name: str) -> None:
-    write_pprof(profile, out)
+def _pprof(source: Source, out: BinaryIO, _picture: Picture) -> None:
+    write_pprof(source.profile, out)
 
 
-def _speedscope(profile: Profile, out: BinaryIO, name: str) -> None:
-    with _text(out) as text:
-        write_speedscope(profile, text, name=name)
+def _speedscope(source: Source, out: BinaryIO, picture: Picture) -> None:
+    with as_text(out) as text:
+        write_speedscope(source.profile, text, name=picture.title or "memflame")
 
 
-def _json(profile: Profile, out: BinaryIO, _name: str) -> None:
-    with _text(out) as text:
-        write_json(profile, text)
+def _json(source: Source, out: BinaryIO, _picture: Picture) -> None:
+    with as_text(out) as text:
+        write_json(source.profile, text)
 
 
-def _table(profile: Profile, out: BinaryIO, _name: str) -> None:
-    with _text(out) as text:
-        write_table(profile, text)
+def _table(source: Source, out: BinaryIO, _picture: Picture) -> None:
+    from tracer.profile.export.table import write_table  # numpy: not for text forms
+
+    with as_text(out) as text:
+        write_table(source.tree, text)
+
+
+def _svg(source: Source, out: BinaryIO, picture: Picture) -> None:
+    from tracer.profile.export.svg import write_svg
+
+    with as_text(out) as text:
+        write_svg(source.tree, 0, text, picture)
 
 
 FORMS: Mapping[str, Form] = {
-    "folded": Form("folded stacks of the first value type", "folded", _folded),
-    "pprof": Form("pprof", "pb.gz", _pprof),
-    "speedscope": Form("speedscope", "speedscope.json", _speedscope),
-    "json": Form("JSON", "json", _json),
-    "csv": Form("a table of functions, CSV", "csv", _table),
+    "svg": Form("Picture, SVG", "svg", "image/svg+xml", _svg),
+    "folded": Form("Folded stacks", "folded", "text/plain; charset=utf-8", _folded),
+    "pprof": Form("pprof", "pb.gz", "application/octet-stream", _pprof),
+    "speedscope": Form("speedscope", "speedscope.json", "application/json", _speedscope),
+    "json": Form("JSON", "json", "application/json", _json),
+    "csv": Form("Table of functions, CSV", "csv", "text/csv; charset=utf-8", _table),
 }
-"""All value types, the default one first, but for folded text, which has one column."""
+"""All value types, the default one first, but for folded text and the picture, which have one: the first."""

@@ -7,7 +7,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict
+from itertools import islice
 from typing import TextIO
 
 from tracer.profile.model import Profile
@@ -21,7 +23,20 @@ def write_json(profile: Profile, out: TextIO) -> None:
         "frames": profile.names,
     }
     out.write(json.dumps(head, ensure_ascii=False)[:-1])
-    stacks = (json.dumps(memoryview(key).cast("i").tolist()) for key in profile.row_by_key)
-    out.write(f', "stacks": [{", ".join(stacks)}]')
-    values = (json.dumps([column[row] for column in profile.columns]) for row in profile.row_by_key.values())
-    out.write(f', "values": [{", ".join(values)}]}}\n')
+    out.write(', "stacks": [')
+    write_joined(out, (str(memoryview(key).cast("i").tolist()) for key in profile.row_by_key))
+    out.write('], "values": [')
+    rows = profile.row_by_key.values()
+    write_joined(out, (str([column[row] for column in profile.columns]) for row in rows))
+    out.write("]}\n")
+
+
+def write_joined(out: TextIO, parts: Iterable[str]) -> None:
+    """With commas, some at a time. Lists of numbers are the same text in Python and in JSON."""
+    left, comma = iter(parts), ""
+    while step := list(islice(left, _PARTS_A_STEP)):
+        out.write(comma + ", ".join(step))
+        comma = ", "
+
+
+_PARTS_A_STEP = 4096

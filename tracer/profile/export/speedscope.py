@@ -6,9 +6,9 @@ https://www.speedscope.app/file-format-schema.json
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import TextIO
 
+from tracer.profile.export.json import write_joined
 from tracer.profile.model import Profile, ValueType
 
 _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
@@ -22,25 +22,26 @@ def write_speedscope(profile: Profile, out: TextIO, *, name: str = "memflame") -
     out.write(f'{head[:-1]}, "shared": {{"frames": [{frames}]}}, "profiles": [')
     for column, known in enumerate(profile.value_types):
         out.write("," if column else "")
-        for part in _profile(profile, column, known):
-            out.write(part)
+        _write_profile(profile, column, known, out)
     out.write("]}\n")
 
 
-def _profile(profile: Profile, column: int, known: ValueType) -> Iterator[str]:
+def _write_profile(profile: Profile, column: int, known: ValueType, out: TextIO) -> None:
     values = profile.columns[column]
-    rows = [(key, values[row]) for key, row in profile.row_by_key.items() if values[row] > 0]
+    is_shown = [value > 0 for value in values]
     about = {
         "type": "sampled",
         "name": f"{known.name}: {known.meaning}{_left_out(profile, column)}",
         "unit": _UNITS.get(known.unit, "none"),
         "startValue": 0,
-        "endValue": sum(value for _, value in rows),
+        "endValue": sum(value for value in values if value > 0),
     }
-    yield json.dumps(about, ensure_ascii=False)[:-1]
-    stacks = (json.dumps(memoryview(key).cast("i").tolist()) for key, _ in rows)
-    yield f', "samples": [{",".join(stacks)}]'
-    yield f', "weights": [{",".join(json.dumps(value) for _, value in rows)}]}}'
+    out.write(json.dumps(about, ensure_ascii=False)[:-1] + ', "samples": [')
+    shown = ((key, row) for key, row in profile.row_by_key.items() if is_shown[row])
+    write_joined(out, (str(memoryview(key).cast("i").tolist()) for key, _ in shown))
+    out.write('], "weights": [')
+    write_joined(out, (str(values[row]) for row in profile.row_by_key.values() if is_shown[row]))
+    out.write("]}")
 
 
 def _left_out(profile: Profile, column: int) -> str:

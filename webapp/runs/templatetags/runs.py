@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from django import template
 
+from tracer.profile.amounts import NBSP, value
 from webapp.runs.models import Run, State
-from webapp.runs.templatetags.numbers import NBSP, duration, value
+from webapp.runs.templatetags.numbers import duration
 
 register = template.Library()
 

@@ -1,0 +1,43 @@
+"""A comparison's page to one HTML file: the viewer itself, with the difference of one value type."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+
+from webapp.compare.backend import diff_payload, packed
+from webapp.compare.comparison import comparison
+from webapp.compare.sides import Side, common_value_types
+from webapp.flamegraph.exports import NoSuchExport
+from webapp.flamegraph.offline import attachment, offline_context, view_of
+from webapp.flamegraph.onefile import one_file
+from webapp.flamegraph.serving import quoted
+
+
+def difference_page(request: HttpRequest, before: Side, after: Side, value_type: str) -> HttpResponse:
+    """`request` tells only where the site is."""
+    common = common_value_types(before, after)
+    chosen = value_type or (common[0] if common else "")
+    if chosen not in common:
+        raise NoSuchExport(f"{chosen!r} is not on both sides, there is {', '.join(common)}.")
+    context = {
+        "before_ref": before.name,
+        "after_ref": after.name,
+        "before_run_id": before.run.run_id,
+        "after_run_id": after.run.run_id,
+        **offline_context(request, f"/compare/{before.name}/{after.name}"),
+    }
+    page = render_to_string("compare/compare.html", context)
+    content = one_file(page, _answers(before, after, chosen))
+    return attachment(content, f"{before.name}-{after.name}-{chosen}")
+
+
+def _answers(before: Side, after: Side, value_type: str) -> dict[str, object]:
+    address = f"/compare/{before.name}/{after.name}"
+    shown = comparison(before, after, value_type)
+    shown["value_types"] = [known for known in shown["value_types"] if known["name"] == value_type]
+    row = diff_payload(before, after, value_type)
+    base = f"{address}/payload/{quoted(value_type)}/{row.tag}"
+    whole = {} if row.overview_is_full else {f"{base}/full": packed(row, "full")}
+    runs = {f"/api/v1/runs/{side.run.run_id}": view_of(side.snapshot) for side in (before, after)}
+    return {f"/api/v1{address}": shown, f"{base}/overview": packed(row, "overview"), **whole, **runs}

@@ -1,0 +1,56 @@
+"""Snapshots for scripts and CI, in the forms that other tools read."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponseBase
+from ninja import Field, Query, Router, Schema
+
+from tracer.profile.export.picture import MIN_WIDTH, PALETTES, WIDTH
+from webapp.errors import ApiError
+from webapp.flamegraph import offline
+from webapp.flamegraph.exports import NoSuchExport, snapshot_file
+from webapp.flamegraph.pictures import VIEWS, BadPicture, picture_of
+from webapp.runs.models import Run
+from webapp.teams.auth import session_or_token, viewer_of
+
+router = Router(auth=session_or_token, tags=["exports"])
+
+
+class PictureQuery(Schema):
+    """What the form `svg` looks like; other forms pass over it."""
+
+    title: str = Field("", description="What stands above the picture")
+    subtitle: str = ""
+    view: str = Field(VIEWS[0], description=" or ".join(VIEWS))
+    width: str = Field(str(WIDTH), description="Pixels, where there is no script")
+    min_width: str = Field(str(MIN_WIDTH), description="Pixels; narrower frames are not drawn")
+    font: str = ""
+
+
+class SnapshotQuery(PictureQuery):
+    value_type: str = Field("", description="The first of the file, and the only one of svg and folded")
+    colors: str = Field(PALETTES[0], description=" or ".join(PALETTES))
+
+
+@router.get(
+    "/runs/{run_id}/snapshots/{seq}/export/{form}",
+    summary="A snapshot as html (the viewer in one file), svg, folded, pprof, speedscope, json or csv",
+)
+def export_snapshot(
+    request: HttpRequest, run_id: str, seq: int, form: str, query: Query[SnapshotQuery]
+) -> HttpResponseBase:
+    """The file, as an attachment: `curl -OJ`. It is made of the stored stacks, with the names they have now."""
+    run = Run.objects.visible_to(viewer_of(request)).filter(run_id=run_id).first()
+    if run is None:
+        raise ApiError(404, f"There is no run {run_id!r} that you may see.")
+    snapshot = run.snapshots.filter(seq=seq, revision__gt=0).select_related("run").first()
+    if snapshot is None:
+        raise ApiError(404, f"Run {run_id} has no snapshot {seq} that was read.")
+    if form == offline.FORM:
+        return offline.run_file(request, snapshot)
+    try:
+        return snapshot_file(snapshot, form, query.value_type, picture_of(query.dict()))
+    except NoSuchExport as error:
+        raise ApiError(404, str(error)) from None
+    except BadPicture as error:
+        raise ApiError(422, str(error)) from None
