@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from django.core.files.storage import default_storage
 from django.db import models
-from django.utils import timezone
 
+from webapp.flamegraph.cached import CachedPayload
 from webapp.runs.models import Snapshot
 
 
@@ -20,29 +19,17 @@ class DiffPayloadQuerySet(models.QuerySet["DiffPayload"]):
             value_type=value_type,
         )
 
-    def longest_unused(self, kept: int) -> DiffPayloadQuerySet:
-        """All but the `kept` that were used last."""
-        newest = self.order_by("-used_at", "-pk").values("pk")[:kept]
-        return self.exclude(pk__in=list(newest.values_list("pk", flat=True)))
 
-
-class DiffPayload(models.Model):
-    """A cache: it can be made again from both trees at any time, and goes with either snapshot."""
-
+class DiffPayload(CachedPayload):
     before = models.ForeignKey(Snapshot, on_delete=models.CASCADE, related_name="+")
     after = models.ForeignKey(Snapshot, on_delete=models.CASCADE, related_name="+")
     before_revision = models.IntegerField()
     after_revision = models.IntegerField()
     value_type = models.CharField(max_length=200)
 
-    overview = models.BinaryField()  # gzip of an FGB2 payload
-    overview_is_full = models.BooleanField(default=False)
-    file = models.CharField(max_length=200, default="")  # storage name of the gzip of the full payload
-    content_hash = models.CharField(max_length=16)
     nodes = models.IntegerField()  # of the union
     common_nodes = models.IntegerField()  # with a value on both sides
     table = models.JSONField(default=dict)  # table.table_of(), for the page without script
-    used_at = models.DateTimeField(default=timezone.now)
 
     objects = DiffPayloadQuerySet.as_manager()
 
@@ -58,8 +45,3 @@ class DiffPayload(models.Model):
     def tag(self) -> str:
         """Part of the payload's address: other revisions or other bytes have another address."""
         return f"{self.before_revision}-{self.after_revision}-{self.content_hash}"
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether its file, if it has one, is still there."""
-        return not self.file or default_storage.exists(self.file)

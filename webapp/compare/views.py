@@ -10,12 +10,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET
 
 from webapp.compare import backend, plain
-from webapp.compare.backend import packed
 from webapp.compare.exports import NotNormalized, difference_file
 from webapp.compare.models import DiffPayload
 from webapp.compare.offline import difference_page
 from webapp.compare.sides import NoSuchSide, NothingToCompare, Side, common_value_types, find_side, names, taken_at
 from webapp.flamegraph import offline
+from webapp.flamegraph.cached import packed
 from webapp.flamegraph.exports import MENU, NoSuchExport
 from webapp.flamegraph.pictures import BadPicture, picture_of
 from webapp.flamegraph.serving import packed_response, signed_in
