@@ -8,12 +8,10 @@ import numpy as np
 
 from tracer.profile import tree
 from tracer.profile.tree import payload
-from webapp.compare.models import DiffPayload
+from webapp.compare.models import DiffPayload, key_of
 from webapp.compare.sides import Side
 from webapp.compare.table import table_of
 from webapp.flamegraph import cached
-from webapp.flamegraph.exports import load_tree
-from webapp.runs.models import Snapshot
 
 FOLDER = "differences"
 KEPT = 500  # differences; the largest take about 4 MB each
@@ -28,12 +26,12 @@ def diff_payload(before: Side, after: Side, value_type: str) -> DiffPayload:
     if found is not None:
         return found
     with _merging:
-        return known_diff(before, after, value_type) or _merge(before.snapshot, after.snapshot, value_type)
+        return known_diff(before, after, value_type) or _merge(before, after, value_type)
 
 
 def known_diff(before: Side, after: Side, value_type: str) -> DiffPayload | None:
     """What was merged before, if it is still whole."""
-    row = DiffPayload.objects.of(before.snapshot, after.snapshot, value_type).defer("overview").first()
+    row = DiffPayload.objects.of(before, after, value_type).defer("overview").first()
     if row is None:
         return None
     if not row.is_whole or not row.table:  # an older site merged without a table
@@ -43,18 +41,14 @@ def known_diff(before: Side, after: Side, value_type: str) -> DiffPayload | None
     return row
 
 
-def _merge(before: Snapshot, after: Snapshot, value_type: str) -> DiffPayload:
-    diff = tree.merge(load_tree(before), load_tree(after), value_type)
+def _merge(before: Side, after: Side, value_type: str) -> DiffPayload:
+    diff = tree.merge(before.tree(value_type), after.tree(value_type), value_type)
     first = payload.encode_diff(diff, overview=True)
     whole = first if first.is_full else payload.encode_diff(diff, overview=False)
     row, _ = DiffPayload.objects.get_or_create(
-        before=before,
-        after=after,
-        before_revision=before.revision,
-        after_revision=after.revision,
-        value_type=value_type,
+        **key_of(before, after, value_type),
         defaults={
-            **cached.kept_fields(first, whole, f"{FOLDER}/{before.pk}-{after.pk}"),
+            **cached.kept_fields(first, whole, f"{FOLDER}/{before.snapshot.pk}-{after.snapshot.pk}"),
             "nodes": len(diff.tree),
             "common_nodes": _common_nodes(diff),
             "table": table_of(diff),

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import models
 
+from webapp.compare.sides import Side
 from webapp.flamegraph.cached import CachedPayload
 from webapp.runs.models import Snapshot
 
 
 class DiffPayloadQuerySet(models.QuerySet["DiffPayload"]):
-    def of(self, before: Snapshot, after: Snapshot, value_type: str) -> DiffPayloadQuerySet:
+    def of(self, before: Side, after: Side, value_type: str) -> DiffPayloadQuerySet:
         """Of the current revisions of both."""
-        return self.filter(
-            before=before,
-            after=after,
-            before_revision=before.revision,
-            after_revision=after.revision,
-            value_type=value_type,
-        )
+        return self.filter(**key_of(before, after, value_type))
+
+
+def key_of(before: Side, after: Side, value_type: str) -> dict[str, Any]:
+    return {
+        "before": before.snapshot,
+        "after": after.snapshot,
+        "before_revision": before.snapshot.revision,
+        "after_revision": after.snapshot.revision,
+        "since": "/".join([before.since, after.since]) if before.since or after.since else "",
+        "value_type": value_type,
+    }
 
 
 class DiffPayload(CachedPayload):
@@ -25,6 +33,7 @@ class DiffPayload(CachedPayload):
     after = models.ForeignKey(Snapshot, on_delete=models.CASCADE, related_name="+")
     before_revision = models.IntegerField()
     after_revision = models.IntegerField()
+    since = models.CharField(max_length=60, default="", blank=True)  # where sides that are intervals begin
     value_type = models.CharField(max_length=200)
 
     nodes = models.IntegerField()  # of the union
@@ -36,7 +45,8 @@ class DiffPayload(CachedPayload):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["before", "after", "before_revision", "after_revision", "value_type"], name="one_diff_a_pair"
+                fields=["before", "after", "before_revision", "after_revision", "since", "value_type"],
+                name="one_diff_a_pair",
             )
         ]
         indexes = [models.Index(fields=["-used_at"], name="diff_used")]

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET
 
 from webapp.compare import backend, plain
 from webapp.compare.exports import NotNormalized, difference_file
-from webapp.compare.models import DiffPayload
+from webapp.compare.models import DiffPayload, key_of
 from webapp.compare.offline import difference_page
 from webapp.compare.sides import NoSuchSide, NothingToCompare, Side, common_value_types, find_side, names, taken_at
 from webapp.flamegraph import offline
@@ -93,7 +93,8 @@ def _row(viewer: User, before: str, after: str, value_type: str, tag: str) -> Di
         sides = find_side(viewer, before), find_side(viewer, after)
     except (NoSuchSide, NothingToCompare):
         return None
-    found = DiffPayload.objects.filter(before=sides[0].snapshot, after=sides[1].snapshot, value_type=value_type)
+    key = key_of(*sides, value_type)
+    found = DiffPayload.objects.filter(**{name: key[name] for name in ("before", "after", "since", "value_type")})
     return next((row for row in found.defer("overview", "table") if row.tag == tag), None)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,7 @@ from webapp.flamegraph.cached import forget_unused, kept_fields, note_use
 from webapp.flamegraph.exports import load_tree
 from webapp.flamegraph.models import IntervalPayload
 from webapp.runs import functions
-from webapp.runs.models import Run, Snapshot
+from webapp.runs.models import Run, Snapshot, SnapshotQuerySet
 
 FOLDER = "intervals"
 KEPT = 500  # intervals; the largest take about 4 MB each
@@ -66,7 +65,10 @@ def find_interval(run: Run, since: int, until: int) -> Interval:
             raise NoSuchInterval(f"Snapshot {seq} of run {run.run_id} was not read.")
     if since >= until:
         raise NoSuchInterval(f"An interval begins before it ends: {since} does not come before {until}.")
-    return Interval(run, snapshots[since], snapshots[until])
+    found = Interval(run, snapshots[since], snapshots[until])
+    if found.counts_itself and (count := _within(found).count()) > MOST_ADDED:
+        raise NoSuchInterval(f"The interval has {count:,} snapshots, at most {MOST_ADDED} are added up.")
+    return found
 
 
 def check_flow(interval: Interval, value_type: str) -> None:
@@ -81,17 +83,21 @@ def interval_tree(interval: Interval, value_type: str) -> CallTree:
     """Of that one value type."""
     check_flow(interval, value_type)
     if interval.counts_itself:
-        return tree.together(_trees_within(interval), value_type)
+        return tree.together(map(load_tree, _within(interval)), value_type)
     return tree.interval(load_tree(interval.since), load_tree(interval.until), value_type)
 
 
-def _trees_within(interval: Interval) -> Iterator[CallTree]:
-    within = interval.run.snapshots.filter(
-        seq__gt=interval.since.seq, seq__lte=interval.until.seq, revision__gt=0
-    ).order_by("seq")
-    if within.count() > MOST_ADDED:
-        raise NotAnInterval(f"The interval has {within.count():,} snapshots, at most {MOST_ADDED} are added up.")
-    return (load_tree(snapshot) for snapshot in within)
+def interval_total(interval: Interval, value_type: str) -> float | int | None:
+    """That of its tree, without reading it."""
+    if interval.counts_itself:
+        return sum(each.total_of(value_type) or 0 for each in _within(interval))
+    totals = interval.since.total_of(value_type), interval.until.total_of(value_type)
+    return None if totals[0] is None or totals[1] is None else totals[1] - totals[0]
+
+
+def _within(interval: Interval) -> SnapshotQuerySet:
+    snapshots = Snapshot.objects.filter(run=interval.run, revision__gt=0)
+    return snapshots.filter(seq__gt=interval.since.seq, seq__lte=interval.until.seq).order_by("seq")
 
 
 def interval_payload(interval: Interval, value_type: str) -> IntervalPayload:
