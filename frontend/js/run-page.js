@@ -3,6 +3,7 @@ import { meaningAmong, splitByAge } from "./age-bands.js";
 import { element, part, setText } from "./dom.js";
 import { bindDownloads } from "./downloads.js";
 import { baseWords } from "./base-words.js";
+import { captureLoader } from "./captures.js";
 import { formatPercent, formatShort, formatValue } from "./format.js";
 import { fetchInterval, leftoverWords } from "./interval.js";
 import { followRun, socketUrlOf } from "./live.js";
@@ -43,6 +44,7 @@ const table = bindTable(tableParts(), {
 });
 const timeline = bindTimeline(part(root, "timeline"), moveBrush);
 const second = bindSecond({ button: part(root, "second"), link: part(root, "compare-two") }, putSecond);
+const captures = captureLoader(root.dataset.runUrl);
 const rateOf = eventRate();
 const heard = { at: null, isLinked: true };
 // `follows`: the newest snapshot is shown, and the next one when it comes. `since`: of a flow, what happened after that snapshot
@@ -78,7 +80,7 @@ function stateOfAddress() {
 }
 
 async function fetchRun() {
-  const response = await fetch(root.dataset.runUrl);
+  const response = await fetch(root.dataset.viewUrl);
   if (!response.ok) throw new Error(`The site answered ${response.status} when asked for the run. Reload the page.`);
   return response.json();
 }
@@ -89,7 +91,7 @@ async function take(run) {
   await refresh();
   if (!isOpen(run)) return;
   followRun(
-    { socketUrl: socketUrlOf(root.dataset.socket), viewUrl: root.dataset.runUrl, isDone: () => !isOpen(page.run) },
+    { socketUrl: socketUrlOf(root.dataset.socket), viewUrl: root.dataset.viewUrl, isDone: () => !isOpen(page.run) },
     {
       message: (message) => update(mergeRun(page.run, message), message.agent_seen_s),
       view: (view) => update(view, view.agent_seen_s),
@@ -157,12 +159,13 @@ function showRun() {
   if (latest && page.run.is_pushed) showPushes(root, page.run, latest);
   const heardS = heard.at === null ? null : (performance.now() - heard.at) / 1000;
   showStatus(root, page.run, { latest, type, rate: page.rate, heardS });
-  showQuality(
-    qualityParts(),
-    snapshotAt(page.run, page.seq) ?? latest,
-    { ...page.run, isActive: isActive(page.run) },
-    "",
-  );
+  showCapture(captures.of(snapshotAt(page.run, page.seq) ?? latest));
+}
+
+/** What is known of the one before stays until the site has told of this. */
+function showCapture(snapshot) {
+  if (snapshot?.is_brief) captures.load(snapshot).then((isTold) => isTold && showRun());
+  else showQuality(qualityParts(), snapshot, { ...page.run, isActive: isActive(page.run) }, "");
 }
 
 function showGraph(type) {

@@ -35,7 +35,8 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
     """The page of a run in any state. JavaScript draws the graph; the table of functions stands here without it too."""
     runs = Run.objects.visible_to(request.user).for_view().select_related("project__team")
     found = get_object_or_404(runs, run_id=run_id)
-    columns = "seq", "run", "revision", "value_types", "capture", "skipped_lines", "elapsed_s", "label", "received"
+    # Captures are read of the newest and the one shown only: each may have 100,000 characters.
+    columns = "seq", "run", "revision", "value_types", "skipped_lines", "elapsed_s", "label", "received"
     snapshots = list(found.snapshots.only(*columns))
     shown = plain.shown(snapshots, request.GET.dict(), default_seq=found.shown_seq)
     first = _payload_of(shown) if shown else None
