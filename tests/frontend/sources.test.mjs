@@ -38,6 +38,7 @@ const PURE = [
   "search.js",
   "text-fit.js",
   "text-list.js",
+  "timeline.js",
   "top-table.js",
   "transform-address.js",
   "transforms.js",
