@@ -49,7 +49,8 @@ export function bindLoading(data, wanted, on) {
       if (!isPlain(wanted())) await data.view(wanted());
     }
     if (state.drawnFor !== key()) return reshape();
-    await counted(() => signal.aborted);
+    const mine = round;
+    await counted(() => signal.aborted || mine !== round);
   }
 
   /** Draws what is wanted now of the payload that the Worker has; until all of it is there, `show` will. */
@@ -70,7 +71,7 @@ export function bindLoading(data, wanted, on) {
 
   async function counted(isOld) {
     await on.count(isOld);
-    if (!isOld()) afterPaint(() => mark("ready"));
+    afterPaint(() => !isOld() && mark("ready")); // asked again: another load may have begun since
   }
 
   function fail({ message }) {
