@@ -29,6 +29,7 @@ const PURE = [
   "keys.js",
   "layout.js",
   "module-names.js",
+  "nesting.js",
   "palette.js",
   "plateaus.js",
   "quality-words.js",
