@@ -34,7 +34,7 @@ export function bindLoading(data, wanted, on) {
       signal.throwIfAborted();
       if (first.isPartial) draw(whole);
       markDrawn("viewer-ready");
-      await complete(whole.buffer, signal);
+      await complete(whole.payload, signal);
       on.fail("");
     } catch (error) {
       if (!signal.aborted) fail(error);
@@ -42,10 +42,10 @@ export function bindLoading(data, wanted, on) {
   }
 
   /** Gives the Worker what was drawn here, and draws what was asked for meanwhile. */
-  async function complete(buffer, signal) {
+  async function complete(payload, signal) {
     state.isWhole = true;
-    if (buffer) {
-      await data.open(buffer, wanted());
+    if (payload) {
+      await data.open(payload, wanted());
       if (!isPlain(wanted())) await data.view(wanted());
     }
     if (state.drawnFor !== key()) return reshape();
