@@ -1,4 +1,4 @@
-"""The RunView: one dict of a run and its snapshots, the same for the API and the live socket, in three queries."""
+"""The RunView: one dict of a run and its snapshots, the same for the API and the live socket, in four queries."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 from tracer import protocol
 from webapp.runs.models import Payload, Run, Snapshot
 from webapp.runs.templatetags.numbers import duration
+from webapp.teams.models import CodePreset
 
 SHOWN_OF_VALUE_TYPE = ("name", "unit", "kind", "meaning", "is_signed", "is_float")
 
 
 def run_view(run: Run) -> dict[str, Any]:
-    """All that the run page shows. Cost: two queries beside the run's own (use `for_view`), whatever its snapshots."""
+    """All that the run page shows. Cost: three queries beside its own (use `for_view`), whatever its snapshots."""
     snapshots = list(run.snapshots.all())
     last = next((snapshot for snapshot in reversed(snapshots) if snapshot.value_types), None)
     return {
@@ -39,6 +40,7 @@ def run_view(run: Run) -> dict[str, Any]:
         **progress_view(run),
         "value_types": value_types_view(last),
         "snapshots": snapshot_views(snapshots),
+        "code_presets": CodePreset.views_of(run.project),
         "payload_url": f"/runs/{run.run_id}/payload/{{seq}}/{{value_type}}/{{tag}}/{{stage}}",
         "url": f"/runs/{run.run_id}",
     }
