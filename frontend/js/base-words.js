@@ -6,11 +6,11 @@ import { unitOf } from "./run-view.js";
 export function baseWords(tree, focus, type) {
   const amount = amountOf(tree, focus, type);
   if (focus > 0)
-    return `The view is ${amount}, ${formatPercent(tree.width[focus] / tree.width[0])} of ${all(tree)}. ${hidden(tree)}`;
+    return `The view is ${amount}, ${formatPercent(tree.width[focus] / tree.width[0])} of ${all(tree)}. ${hiddenWords(tree)}`;
   const { whole } = tree.header;
-  if (!whole || whole.total === tree.total[0]) return `100 % is ${amount}, the whole run. ${hidden(tree)}`;
+  if (!whole || whole.total === tree.total[0]) return `100 % is ${amount}, the whole run. ${hiddenWords(tree)}`;
   const share = whole.total ? `, ${formatPercent(tree.total[0] / whole.total)}` : "";
-  return `100 % is ${amount} of the run's ${formatValue(whole.total, unitOf(type))}${share}. ${hidden(tree)}`;
+  return `100 % is ${amount} of the run's ${formatValue(whole.total, unitOf(type))}${share}. ${hiddenWords(tree)}`;
 }
 
 function amountOf(tree, node, type) {
@@ -20,7 +20,8 @@ function amountOf(tree, node, type) {
 
 const all = ({ header }) => (header.root ? "it" : "all");
 
-function hidden({ header }) {
+/** How much of a tree is not drawn, or that nothing is hidden. */
+export function hiddenWords({ header }) {
   if (header.overview) return "Paths under a 2000th of it count as their callers' own.";
   if (!header.cut) return "Nothing is hidden.";
   return `${formatPlural(header.cut, "frame is", "frames are")} too narrow for callers to be seen; they are there when you zoom to one.`;

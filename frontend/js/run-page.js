@@ -30,7 +30,7 @@ import { showTypes } from "./value-types.js";
 import { bindViewer } from "./viewer.js";
 
 const root = document.querySelector("[data-page=run]");
-const viewer = bindViewer(root, { title, base, functions, selected, changed, link });
+const viewer = bindViewer(root, { title, base, functions, selected, changed, link, inOneFile });
 const table = bindTable(tableParts(), {
   columns: valueColumns(),
   note: "Recursion is counted once.",
@@ -74,6 +74,7 @@ async function fetchRun() {
 async function take(run) {
   page.run = run;
   page.rate = rateOf(run);
+  viewer.offerPresets(run.code_presets);
   await refresh();
   if (!isOpen(run)) return;
   followRun(
@@ -123,7 +124,9 @@ function sayWhatIsGone(type) {
   if (page.type && page.type !== type.name)
     words.push(`The value type ${page.type} of the link is not in this run; ${type.name} is shown.`);
   if (!page.follows && !snapshotAt(page.run, page.seq))
-    words.push(`Snapshot ${page.seq} of the link is not in this run; ${page.run.shown_seq ? `snapshot ${page.run.shown_seq}` : "the newest"} is shown.`);
+    words.push(
+      `Snapshot ${page.seq} of the link is not in this run; ${page.run.shown_seq ? `snapshot ${page.run.shown_seq}` : "the newest"} is shown.`,
+    );
   page.type = type.name;
   if (words.length) setText(part(root, "address-note"), words.join(" "));
 }
@@ -263,6 +266,10 @@ function addressState(over = {}) {
 
 function link(state) {
   return location.href.replace(/#.*$/, "") + writeState(addressState(state));
+}
+
+function inOneFile() {
+  return `${page.run.url}/export/${page.seq}/html`;
 }
 
 function changed(how) {

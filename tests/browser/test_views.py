@@ -225,6 +225,7 @@ def test_the_list_is_the_same_tree_as_text(run: Page) -> None:
 
 
 def test_what_is_seen_is_saved_as_svg_and_png(run: Page) -> None:
+    run.get_by_text("How to read this").click()
     run.locator("[data-part=marks]").check()
     for kind, first in (("svg", b"<?xml"), ("png", b"\x89PNG")):
         run.locator("[data-part=save] summary").click()
@@ -248,6 +249,7 @@ def test_a_frame_is_copied_for_a_review(run: Page) -> None:
 
 def test_the_search_can_become_a_step(run: Page) -> None:
     run.get_by_label("Search frames").fill("row$|leaf")
+    run.locator("[data-part=steps] summary").click()
     run.get_by_role("button", name="Keep only").click()
 
     assert sum(_stacks(run).values()) == 250
