@@ -214,7 +214,8 @@ function title() {
 }
 
 function base(tree, focus) {
-  return baseWords(tree, focus, valueTypeOf(page.run, page.type));
+  const { thinned } = snapshotAt(page.run, page.seq)?.capture ?? {};
+  return baseWords(tree, focus, valueTypeOf(page.run, page.type), thinned);
 }
 
 function functions(tree, rows) {
