@@ -106,9 +106,12 @@ def test_each_fault_of_other_tools_has_a_test_that_exists() -> None:
     assert len(rows) >= 30
     for row in rows:
         named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", row)
-        assert named, row
+        in_javascript = re.findall(r'`(tests/[\w./-]+\.mjs)`: "(\w+)"', row)
+        assert named or in_javascript, row
         for file, test in named:
             assert f"def {test}(" in _page(file), (file, test)
+        for file, number in in_javascript:
+            assert f'test("{number}: ' in _page(file), (file, number)
 
 
 def test_lock_files_carry_hashes_and_no_address() -> None:

@@ -1,6 +1,7 @@
 // The page of a comparison: two sides, one graph of their union, what changed by function, and it all in one sentence.
 import { meaningAmong } from "./age-bands.js";
 import { showCaptures, showSides } from "./compare-sides.js";
+import { hiddenWords } from "./base-words.js";
 import { copyOnClick } from "./copy.js";
 import { finding } from "./diff.js";
 import { element, note, part, setText } from "./dom.js";
@@ -11,9 +12,19 @@ import { bindTable, changeBar } from "./table-view.js";
 import { readState, writeState } from "./url-state.js";
 import { showTypes } from "./value-types.js";
 import { bindViewer } from "./viewer.js";
+import { DIFFERENCE_READING } from "./views.js";
 
 const root = document.querySelector("[data-page=compare]");
-const viewer = bindViewer(root, { title, base, functions, selected, changed: writeAddress, link });
+const viewer = bindViewer(root, {
+  title,
+  base,
+  functions,
+  selected,
+  changed: writeAddress,
+  link,
+  inOneFile,
+  reading: DIFFERENCE_READING,
+});
 const table = bindTable(tableParts(), {
   columns: changeColumns(),
   note: "Totals include what a function called, so rows overlap and do not add up.",
@@ -64,6 +75,7 @@ async function show() {
   const fill = (stage) =>
     filled(comparison.payload_url, { value_type: type.name, tag: [comparison.tag].flat()[0], stage });
   root.dataset.shown = type.name;
+  viewer.offerPresets(comparison.code_presets);
   await viewer.show({ overview: fill("overview"), full: fill("full") }, { unit: unitOf(type) });
 }
 
@@ -102,7 +114,7 @@ function title() {
 function base(tree, focus) {
   const type = page.comparison.value_type;
   const share = focus === 0 ? "" : `, ${formatPercent(tree.width[focus] / tree.width[0])} of the whole width`;
-  return `Width is ${formatValue(tree.width[focus], unitOf(type))}, the larger side of each path${share}. Nothing is hidden.`;
+  return `Width is ${formatValue(tree.width[focus], unitOf(type))}, the larger side of each path${share}. ${hiddenWords(tree)}`;
 }
 
 function functions(tree, rows) {
@@ -178,6 +190,10 @@ function addressState(over = {}) {
 
 function link(state) {
   return location.href.replace(/#.*$/, "") + writeState(addressState(state));
+}
+
+function inOneFile() {
+  return `${location.pathname}/export/html?${new URLSearchParams({ value_type: page.type })}`;
 }
 
 function writeAddress(how) {

@@ -12,7 +12,7 @@ import { matchTicks } from "./search.js";
 const SEEN_PX = 28; // a frame that was asked for is shown at least this wide, if its parents allow
 
 /**
- * Binds a figure. `on` has zoomed({isByHand}), selected() and key(action) for what the graph does not do itself.
+ * Binds a figure. `on` has zoomed({isByHand}), selected() and key(action, point) for what the graph does not do itself.
  * show(tree, …) draws a tree; zoomTo, select, setFound and setFlame change what is seen of it.
  */
 export function bindGraph(figure, on) {
@@ -201,7 +201,7 @@ export function bindGraph(figure, on) {
     },
   };
 
-  bindPointer(figure, graph);
+  bindPointer(figure, graph, on.key);
   bindKeys(graph, on.key);
   new ResizeObserver(resized).observe(screen.box);
   return graph;

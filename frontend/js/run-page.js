@@ -34,7 +34,7 @@ import { showTypes } from "./value-types.js";
 import { bindViewer } from "./viewer.js";
 
 const root = document.querySelector("[data-page=run]");
-const viewer = bindViewer(root, { title, base, functions, selected, changed, link });
+const viewer = bindViewer(root, { title, base, functions, selected, changed, link, inOneFile });
 const table = bindTable(tableParts(), {
   columns: valueColumns(),
   note: "Recursion is counted once.",
@@ -88,6 +88,7 @@ async function fetchRun() {
 async function take(run) {
   page.run = run;
   page.rate = rateOf(run);
+  viewer.offerPresets(run.code_presets);
   await refresh();
   if (!isOpen(run)) return;
   followRun(
@@ -279,7 +280,9 @@ function title() {
 
 function base(tree, focus) {
   const type = { ...valueTypeOf(page.run, page.type), is_signed: page.isSigned };
-  return baseWords(tree, focus, type, page.since && type.kind === "flow" ? "the whole interval" : "the whole run");
+  const { thinned } = snapshotAt(page.run, page.seq)?.capture ?? {};
+  const of = page.since && type.kind === "flow" ? "the whole interval" : "the whole run";
+  return baseWords(tree, focus, type, { of, thinned });
 }
 
 function functions(tree, rows) {
@@ -335,6 +338,10 @@ function addressState(over = {}) {
 
 function link(state) {
   return location.href.replace(/#.*$/, "") + writeState(addressState(state));
+}
+
+function inOneFile() {
+  return `${page.run.url}/export/${page.seq}/html`;
 }
 
 function changed(how) {

@@ -4,10 +4,13 @@ import { movements } from "./diff.js";
 import { element, part, setText } from "./dom.js";
 import { bindFrameActions } from "./frame-actions.js";
 import { frameMarkdown } from "./frame-markdown.js";
-import { findPath, findWidest, pathOf } from "./frame-path.js";
+import { findPath, findWidest, isSamePath, pathOf } from "./frame-path.js";
 import { goneWords, locate } from "./gone.js";
 import { frameWords } from "./frame-words.js";
 import { bindGraph } from "./graph.js";
+import { bindListKeys } from "./graph-input.js";
+import { keepingFocus } from "./kept-focus.js";
+import { keyActions } from "./key-actions.js";
 import { bindKeyHelp } from "./key-help.js";
 import { nameOf } from "./layout.js";
 import { bindLoading } from "./loading.js";
@@ -16,8 +19,10 @@ import { showPath } from "./path-bar.js";
 import { payloadLoader } from "./payload-load.js";
 import { plateausOf } from "./plateaus.js";
 import { bindSaving } from "./save-menu.js";
-import { bindSearch } from "./search-box.js";
+import { bindSearch, searchParts } from "./search-box.js";
 import { showSelected } from "./selected-line.js";
+import { bindSpoken } from "./spoken.js";
+import { bindSteps } from "./steps-menu.js";
 import { functionRows } from "./top-table.js";
 import { bindViews } from "./view-switch.js";
 import { VIEWS, treeViewOf } from "./views.js";
@@ -25,7 +30,8 @@ import { workerClient } from "./worker-client.js";
 
 /**
  * Binds the parts below `root`. `page` has title(), base(tree, focus) for what 100 % is, functions(tree, rows) for its table,
- * changed(how) when the address has to follow, and link(state) for an address that shows a state.
+ * changed(how) when the address has to follow, link(state) for an address that shows a state,
+ * and inOneFile() for that of the page in one file; `reading` is how its graphs are read, if there is more to say than of any.
  */
 export function bindViewer(root, page) {
   // What is wanted of the next tree, by names: a live graph grows under the same zoom and selection.
@@ -64,13 +70,18 @@ export function bindViewer(root, page) {
     onChange: () => page.changed("replace"),
   });
   const keyHelp = bindKeyHelp(part(root, "keys"));
-  const views = bindViews({ group: part(root, "view"), reading: part(root, "reading") }, { choose: chooseView });
+  const views = bindViews(
+    { group: part(root, "view"), reading: part(root, "reading") },
+    { choose: chooseView, also: page.reading },
+  );
   const colouring = bindColouring(root, {
     choose: chooseColour,
     graphs: () => [graph, ...others()],
     along: data.along,
   });
   const frameActions = bindFrameActions({ change: changeTo, add: addStep });
+  const steps = bindSteps(part(root, "steps"), { add: addStep });
+  const spoken = bindSpoken(part(root, "spoken"));
   const loading = bindLoading(data, viewWanted, { draw, count, fail });
 
   function zoomed({ isByHand }) {
@@ -94,14 +105,23 @@ export function bindViewer(root, page) {
     page.changed("replace");
   }
 
-  function keyed(action) {
-    if (action === "marks") part(root, "marks").click();
-    else if (action === "search") search.focus();
-    else if (action === "help") keyHelp.open();
-    else if (action === "next" || action === "previous") search.step(action === "next" ? 1 : -1);
+  const byKey = keyActions(root, focusGraph, {
+    help: keyHelp.open,
+    next: () => search.step(1),
+    previous: () => search.step(-1),
+    undo: () => changeTo({ transforms: wanted.transforms.slice(0, -1) }),
+    allocators: toggleAllocators,
+  });
+
+  function keyed(action, point) {
+    if (byKey[action]) byKey[action](point);
     else if (action.startsWith("view:")) chooseView(action.slice("view:".length));
-    else if (action === "undo") changeTo({ transforms: wanted.transforms.slice(0, -1) });
     else frameActions.run(action, selectedFrame());
+  }
+
+  function focusGraph() {
+    if (wanted.view === "list") part(root, "list").querySelector("[tabindex]").focus();
+    else shown.active.focusKeys();
   }
 
   /** The view as views.js needs it. */
@@ -159,14 +179,18 @@ export function bindViewer(root, page) {
   function changeTo(next) {
     const before = JSON.stringify(viewWanted());
     Object.assign(wanted, next);
-    views.show(wanted);
+    showChoices();
     if (before === JSON.stringify(viewWanted())) turn();
     else Object.assign(wanted, { focus: [], range: null, selected: [] });
     page.changed("push");
-    if (before !== JSON.stringify(viewWanted())) loading.reshape();
+    if (before === JSON.stringify(viewWanted())) return;
+    spoken.wait();
+    loading.reshape();
   }
 
-  function drawLines() {
+  const drawLines = () => keepingFocus(root, fillLines, focusGraph);
+
+  function fillLines() {
     const { tree, focus } = graph.state;
     const { keepsAllocators, transforms } = wanted;
     showPath(
@@ -190,16 +214,26 @@ export function bindViewer(root, page) {
 
   /** Draws the same tree as a graph, a flame or a list. */
   function turn() {
+    keepingFocus(root, showTurned, focusGraph);
+    spoken.say(viewWanted(), wanted.view, graph.state.tree, page.base(graph.state.tree, 0));
+  }
+
+  function showTurned() {
     graph.setFlame(VIEWS[wanted.view].isFlame);
     figure.classList.toggle("listed", wanted.view === "list");
     part(root, "list").hidden = wanted.view !== "list";
-    drawLines();
+    fillLines();
   }
 
   function drawList() {
     const { tree, focus, selected } = graph.state;
     const select = (node) => graph.select(node);
     showList(part(root, "list"), { tree, focus, selected, unit: shown.unit }, { select });
+  }
+
+  function showChoices() {
+    views.show(wanted);
+    steps.show(wanted.transforms);
   }
 
   const removeStep = (at) => changeTo({ transforms: wanted.transforms.filter((_, i) => i !== at) });
@@ -277,7 +311,7 @@ export function bindViewer(root, page) {
   function state() {
     return {
       ...wanted,
-      selected: samePath(wanted.selected, wanted.focus) ? [] : wanted.selected,
+      selected: isSamePath(wanted.selected, wanted.focus) ? [] : wanted.selected,
       search: search.text(),
     };
   }
@@ -288,10 +322,13 @@ export function bindViewer(root, page) {
     markPlateaus();
   });
   part(root, "keep").addEventListener("click", () => addStep({ kind: "keep-matches", pattern: search.text() }));
+  bindListKeys(part(root, "list"), keyed);
   bindSaving(part(root, "save"), {
     picture: () => graph.screen.picture(),
     head: () => [page.title(), page.base(graph.state.tree, graph.state.focus)],
     name: () => page.title(),
+    page: () => ({ url: page.inOneFile(), fragment: page.link(state()).replace(/^[^#]*/, "") }),
+    fail,
   });
 
   return {
@@ -301,6 +338,7 @@ export function bindViewer(root, page) {
       return loading.show(urls);
     },
     state,
+    offerPresets: steps.offer,
     /** Takes over what an address says; the tree is made anew only where that is needed. */
     apply(next) {
       const before = JSON.stringify(viewWanted());
@@ -318,7 +356,7 @@ export function bindViewer(root, page) {
       });
       search.setText(next.search);
       part(root, "marks").checked = next.marks;
-      views.show(wanted);
+      showChoices();
       if (!graph.state.tree || keepsAllocators !== wanted.keepsAllocators) return;
       if (before !== JSON.stringify(viewWanted())) {
         loading.reshape();
@@ -348,20 +386,6 @@ export function bindViewer(root, page) {
 function lazily(make) {
   let made = null;
   return () => (made ??= make());
-}
-
-const samePath = (a, b) =>
-  Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((name, i) => name === b[i]);
-
-function searchParts(root) {
-  return Object.fromEntries(
-    ["matched", "hint", "previous", "next", "keep"]
-      .map((name) => [name, part(root, name)])
-      .concat([
-        ["input", part(root, "search")],
-        ["legend", part(root, "legend-match")],
-      ]),
-  );
 }
 
 // For tests of the page: where the widest frame of that name is in the window, scrolled to if it has to be.

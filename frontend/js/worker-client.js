@@ -82,6 +82,7 @@ export function workerClient(start, { timeoutMs = MATCH_TIMEOUT_MS } = {}) {
       await opened;
       return (await ask("functions", {})).values;
     },
+    /** {hits, inWhole}: one byte for each name, and {total, frames} that match in the tree before its steps, null without any. */
     async match(text) {
       await opened;
       const timer = setTimeout(
@@ -89,7 +90,7 @@ export function workerClient(start, { timeoutMs = MATCH_TIMEOUT_MS } = {}) {
         timeoutMs,
       );
       try {
-        return (await ask("match", { text })).hits;
+        return await ask("match", { text });
       } finally {
         clearTimeout(timer);
       }

@@ -3,7 +3,7 @@ import { totalsAlong } from "./ages.js";
 import { foldAllocators } from "./allocators.js";
 import { decode } from "./fgb2.js";
 import { layoutTree } from "./layout.js";
-import { compilePattern, matchNames } from "./search.js";
+import { compilePattern, matchNames, matchNodes } from "./search.js";
 import { functionValues } from "./top-table.js";
 import { applyTransforms } from "./transforms.js";
 import { viewOf, withView } from "./views.js";
@@ -28,13 +28,22 @@ const answers = {
     const columnsOf = (buffer) => viewOf(folded(buffer, wanted.keepsAllocators).columns, wanted).main;
     return { totals: buffers.map((buffer) => totalsAlong(tree, columnsOf(buffer))) };
   },
-  match: ({ text }) => ({ hits: matchNames(base.strings, compilePattern(text).regex) }),
+  match({ text }) {
+    const { regex } = compilePattern(text);
+    return { hits: matchNames(base.strings, regex), inWhole: base === whole ? null : matchedIn(whole, regex) };
+  },
   functions: () => ({ values: functionValues(layoutTree(copied(base))) }),
 };
 
 function folded(buffer, keepsAllocators) {
   const columns = decode(buffer);
   return keepsAllocators ? { columns, folded: [] } : foldAllocators(columns);
+}
+
+// What a step has hidden or left out is still searched, in the tree as it was before the steps.
+function matchedIn(columns, regex) {
+  const { total, frames } = matchNodes(layoutTree(copied(columns)), matchNames(columns.strings, regex));
+  return { total, frames };
 }
 
 // What a page knows already of the names, by number, need not go with the columns.

@@ -8,6 +8,7 @@ from webapp.compare.backend import diff_payload
 from webapp.compare.sides import Side, common_value_types
 from webapp.compare.warnings import warnings
 from webapp.runs.runview import SHOWN_OF_VALUE_TYPE
+from webapp.teams.models import CodePreset
 
 
 def comparison(before: Side, after: Side, value_type: str) -> dict[str, Any]:
@@ -23,5 +24,6 @@ def comparison(before: Side, after: Side, value_type: str) -> dict[str, Any]:
         "payload_url": f"/compare/{before.name}/{after.name}/payload/{{value_type}}/{{tag}}/{{stage}}",
         "nodes": diff.nodes,
         "common_nodes": diff.common_nodes,
+        "code_presets": CodePreset.views_of(after.run.project or before.run.project),
         "warnings": warnings(before, after, value_type, diff),
     }

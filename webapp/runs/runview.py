@@ -1,4 +1,4 @@
-"""The RunView: one dict of a run and its snapshots, the same for the API and the live socket, in three queries."""
+"""The RunView: one dict of a run and its snapshots, the same for the API and the live socket, in four queries."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from tracer import protocol
 from webapp.runs.models import Payload, Run, Snapshot
 from webapp.runs.tags import payload_tag
 from webapp.runs.templatetags.numbers import duration
+from webapp.teams.models import CodePreset
 
 MANY_SNAPSHOTS = 50  # of more, a brief view has the captures of two only: each may have 100,000 characters
 PLOTTED_OF_CAPTURE = ("interval_s", "thinned")  # what the time line reads of every snapshot
@@ -20,7 +21,7 @@ SHOWN_OF_VALUE_TYPE = ("name", "unit", "kind", "meaning", "is_signed", "is_float
 
 
 def run_view(run: Run, *, is_brief: bool = False) -> dict[str, Any]:
-    """All that the run page shows. Cost: two queries beside the run's own (use `for_view`), whatever its snapshots.
+    """All that the run page shows. Cost: three queries beside its own (use `for_view`), whatever its snapshots.
 
     A brief one of many snapshots has the captures of two: of the newest and of the one shown by default.
     """
@@ -49,6 +50,7 @@ def run_view(run: Run, *, is_brief: bool = False) -> dict[str, Any]:
         **progress_view(run),
         "value_types": value_types_view(last),
         "snapshots": brief_views(snapshots, run.shown_seq) if is_brief else snapshot_views(snapshots),
+        "code_presets": CodePreset.views_of(run.project),
         "payload_url": f"/runs/{run.run_id}/payload/{{seq}}/{{value_type}}/{{tag}}/{{stage}}",
         "url": f"/runs/{run.run_id}",
     }
