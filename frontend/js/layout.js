@@ -9,12 +9,14 @@ export function layoutTree(columns) {
   const { header, n, names, strings, self, self2 } = columns;
   const { firstChild, parent, rows } = links(columns.childCounts, n);
   const width = ownWidths(header, self, self2);
+  const isSigned = hasNegative(header, self); // before self is added up
   const total = addUp(self, parent);
   const total2 = self2 && addUp(self2, parent);
   if (width !== total) addUp(width, parent);
   checkTotals(header, total, total2, width);
   return {
     header,
+    isSigned,
     n,
     names,
     strings,
@@ -62,6 +64,12 @@ export function ownWidths(header, self, self2) {
 export const mayBeNegative = (header) =>
   header.encoding === "zigzag" || Boolean(header.value_type?.is_signed) || header.encoding === "float64";
 
+// Fractions may be negative as they are encoded; whether these are, their values tell.
+function hasNegative(header, self) {
+  const isTold = header.encoding !== "float64" || Boolean(header.value_type?.is_signed);
+  return isTold ? mayBeNegative(header) : self.some((value) => value < 0);
+}
+
 function addUp(values, parent) {
   for (let i = values.length - 1; i > 0; i--) values[parent[i]] += values[i];
   return values;
@@ -107,10 +115,13 @@ export function rowOf(tree, node) {
 export const selfOf = (tree, node) => withoutChildren(tree, tree.total, node);
 export const self2Of = (tree, node) => withoutChildren(tree, tree.total2, node);
 
+const ROUNDING = 2 ** -40; // of a sum of a million fractions; a self value this far under its total is what adding left
+
 function withoutChildren(tree, totals, node) {
   let rest = totals[node];
   for (let child = tree.firstChild[node], end = tree.firstChild[node + 1]; child < end; child++) rest -= totals[child];
-  return rest;
+  const isRounding = tree.header.encoding === "float64" && Math.abs(rest) <= ROUNDING * Math.abs(totals[node]);
+  return isRounding ? 0 : rest;
 }
 
 /** A tree of one function's callers or callees has that function as its root. */

@@ -203,6 +203,7 @@ function showGraph(type) {
 }
 
 async function showInterval(type, a, drawn) {
+  document.documentElement.dataset.viewer = "loading"; // what is drawn still is what was chosen before
   try {
     const interval = await fetchInterval(root.dataset.runUrl, a, type);
     if (drawn !== page.drawn) return;
@@ -211,7 +212,9 @@ async function showInterval(type, a, drawn) {
     setText(part(root, "leftover"), leftoverWords(interval, type));
     await viewer.show(interval.urls, { unit: unitOf(type) });
   } catch (error) {
-    if (drawn === page.drawn) setText(part(root, "leftover"), error.message);
+    if (drawn !== page.drawn) return;
+    setText(part(root, "leftover"), error.message);
+    document.documentElement.dataset.viewer = "ready";
   }
 }
 
