@@ -47,7 +47,9 @@ def run(site_of_files: tuple[LiveSite, Story]) -> str:
     text = folded() + ";".join(["main", *["recursive"] * 9_999]) + " 1000\n"
     with live.person(story) as person:
         head = {"Authorization": f"Bearer {story.project_token}"}
-        answer = person.post(f"/api/v1/projects/{story.project}/uploads", content=text.encode(), headers=head)
+        answer = person.post(
+            f"/api/v1/projects/{story.project}/uploads", content=text.encode(), headers=head, timeout=60
+        )
     assert answer.status_code == 201, answer.text
     return f"/runs/{answer.json()['run']}"
 

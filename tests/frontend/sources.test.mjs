@@ -40,6 +40,7 @@ const PURE = [
   "text-fit.js",
   "text-list.js",
   "time-ago.js",
+  "timeline.js",
   "top-table.js",
   "transform-address.js",
   "transforms.js",
