@@ -2,14 +2,13 @@
 import { formatPercent, formatPlural, formatValue } from "./format.js";
 import { unitOf } from "./run-view.js";
 
-/** The sentence for a tree of a run's value type, zoomed to `focus`; `thinned` says what the snapshot itself has lost. */
-export function baseWords(tree, focus, type, thinned = "") {
+/** The sentence for a tree of a run's value type, zoomed to `focus`; `of` is what all of it is, `thinned` what it has lost. */
+export function baseWords(tree, focus, type, { of = "the whole run", thinned = "" } = {}) {
   const amount = amountOf(tree, focus, type);
   if (focus > 0)
     return `The view is ${amount}, ${formatPercent(tree.width[focus] / tree.width[0])} of ${all(tree)}. ${hiddenWords(tree, thinned)}`;
   const { whole } = tree.header;
-  if (!whole || whole.total === tree.total[0])
-    return `100 % is ${amount}, the whole run. ${hiddenWords(tree, thinned)}`;
+  if (!whole || whole.total === tree.total[0]) return `100 % is ${amount}, ${of}. ${hiddenWords(tree, thinned)}`;
   const share = whole.total ? `, ${formatPercent(tree.total[0] / whole.total)}` : "";
   return `100 % is ${amount} of the run's ${formatValue(whole.total, unitOf(type))}${share}. ${hiddenWords(tree, thinned)}`;
 }

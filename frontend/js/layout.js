@@ -28,7 +28,8 @@ export function layoutTree(columns) {
   };
 }
 
-function links(childCounts, n) {
+/** Who called whom, of columns: the first child of each node (one more ends the last), its parent, and where rows begin. */
+export function links(childCounts, n) {
   const firstChild = new Uint32Array(n + 1);
   const parent = new Int32Array(n);
   const rows = [0];

@@ -1,7 +1,7 @@
 // Small things of all pages: ids that copy themselves, times that stay true, and menus that close.
 import { copyOnClick } from "./copy.js";
-import { formatAge } from "./format.js";
 import { closeMenus, walkMenu } from "./menus.js";
+import { formatAge } from "./time-ago.js";
 
 const TICK_MS = 10_000;
 

@@ -62,8 +62,10 @@ const copied = (columns) => ({
 
 self.onmessage = ({ data }) => {
   const { id, what, ...request } = data;
+  const began = performance.now();
   try {
-    self.postMessage({ id, ...answers[what](request) });
+    const answer = answers[what](request);
+    self.postMessage({ id, tookMs: performance.now() - began, ...answer });
   } catch (error) {
     self.postMessage({ id, error: error.message });
   }

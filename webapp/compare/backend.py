@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
 import threading
-from datetime import timedelta
 
 import numpy as np
-import xxhash
-from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
-from django.utils import timezone
 
 from tracer.profile import tree
 from tracer.profile.tree import payload
-from webapp.compare.models import DiffPayload
+from webapp.compare.models import DiffPayload, key_of
 from webapp.compare.sides import Side
 from webapp.compare.table import table_of
-from webapp.flamegraph.exports import load_tree
-from webapp.runs.models import Snapshot
+from webapp.flamegraph import cached
 
 FOLDER = "differences"
 KEPT = 500  # differences; the largest take about 4 MB each
-GZIP_LEVEL = 6
-USED_AGAIN_AFTER = timedelta(minutes=1)  # a busy page does not write on every request
-ORPHAN_AFTER = timedelta(hours=1)  # a file without a row may be one that is being stored
 
 # Merging two trees of 4 M nodes takes about 1 GB for 3 s: one at a time in a process.
 _merging = threading.Lock()
@@ -36,46 +26,29 @@ def diff_payload(before: Side, after: Side, value_type: str) -> DiffPayload:
     if found is not None:
         return found
     with _merging:
-        return known_diff(before, after, value_type) or _merge(before.snapshot, after.snapshot, value_type)
+        return known_diff(before, after, value_type) or _merge(before, after, value_type)
 
 
 def known_diff(before: Side, after: Side, value_type: str) -> DiffPayload | None:
     """What was merged before, if it is still whole."""
-    row = DiffPayload.objects.of(before.snapshot, after.snapshot, value_type).defer("overview").first()
+    row = DiffPayload.objects.of(before, after, value_type).defer("overview").first()
     if row is None:
         return None
     if not row.is_whole or not row.table:  # an older site merged without a table
         row.delete()
         return None
-    if timezone.now() - row.used_at > USED_AGAIN_AFTER:
-        DiffPayload.objects.filter(pk=row.pk).update(used_at=timezone.now())
+    cached.note_use(row)
     return row
 
 
-def packed(row: DiffPayload, stage: str) -> bytes:
-    """The gzip payload of a stage."""
-    if stage == "overview" or row.overview_is_full:
-        return bytes(row.overview)
-    with default_storage.open(row.file) as file:
-        return bytes(file.read())
-
-
-def _merge(before: Snapshot, after: Snapshot, value_type: str) -> DiffPayload:
-    diff = tree.merge(load_tree(before), load_tree(after), value_type)
+def _merge(before: Side, after: Side, value_type: str) -> DiffPayload:
+    diff = tree.merge(before.tree(value_type), after.tree(value_type), value_type)
     first = payload.encode_diff(diff, overview=True)
     whole = first if first.is_full else payload.encode_diff(diff, overview=False)
-    content_hash = xxhash.xxh3_64_hexdigest(whole.data)
     row, _ = DiffPayload.objects.get_or_create(
-        before=before,
-        after=after,
-        before_revision=before.revision,
-        after_revision=after.revision,
-        value_type=value_type,
+        **key_of(before, after, value_type),
         defaults={
-            "overview": _gzip(first.data),
-            "overview_is_full": first.is_full,
-            "file": "" if first.is_full else _keep(f"{before.pk}-{after.pk}-{content_hash}.gz", _gzip(whole.data)),
-            "content_hash": content_hash,
+            **cached.kept_fields(first, whole, f"{FOLDER}/{before.snapshot.pk}-{after.snapshot.pk}"),
             "nodes": len(diff.tree),
             "common_nodes": _common_nodes(diff),
             "table": table_of(diff),
@@ -90,19 +63,6 @@ def _common_nodes(diff: tree.DiffTree) -> int:
     return int(np.count_nonzero((diff.tree.widths(0)[1:] > 0) & (diff.tree.widths(1)[1:] > 0)))
 
 
-def _gzip(data: bytes) -> bytes:
-    return gzip.compress(data, GZIP_LEVEL, mtime=0)
-
-
-def _keep(name: str, data: bytes) -> str:
-    return default_storage.save(f"{FOLDER}/{name}", ContentFile(data))
-
-
 def forget_unused() -> None:
     """Drop the longest unused differences, and files whose row went with a snapshot."""
-    DiffPayload.objects.longest_unused(KEPT).delete()
-    _, names = default_storage.listdir(FOLDER) if default_storage.exists(FOLDER) else ([], [])
-    files = {f"{FOLDER}/{name}" for name in names}
-    for name in files - set(DiffPayload.objects.exclude(file="").values_list("file", flat=True)):
-        if timezone.now() - default_storage.get_modified_time(name) > ORPHAN_AFTER:
-            default_storage.delete(name)
+    cached.forget_unused(DiffPayload, FOLDER, KEPT)

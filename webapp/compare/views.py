@@ -10,12 +10,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET
 
 from webapp.compare import backend, plain
-from webapp.compare.backend import packed
 from webapp.compare.exports import NotNormalized, difference_file
-from webapp.compare.models import DiffPayload
+from webapp.compare.models import DiffPayload, key_of
 from webapp.compare.offline import difference_page
 from webapp.compare.sides import NoSuchSide, NothingToCompare, Side, common_value_types, find_side, names, taken_at
 from webapp.flamegraph import offline
+from webapp.flamegraph.cached import packed
 from webapp.flamegraph.exports import MENU, NoSuchExport
 from webapp.flamegraph.pictures import BadPicture, picture_of
 from webapp.flamegraph.serving import packed_response, signed_in
@@ -93,7 +93,8 @@ def _row(viewer: User, before: str, after: str, value_type: str, tag: str) -> Di
         sides = find_side(viewer, before), find_side(viewer, after)
     except (NoSuchSide, NothingToCompare):
         return None
-    found = DiffPayload.objects.filter(before=sides[0].snapshot, after=sides[1].snapshot, value_type=value_type)
+    key = key_of(*sides, value_type)
+    found = DiffPayload.objects.filter(**{name: key[name] for name in ("before", "after", "since", "value_type")})
     return next((row for row in found.defer("overview", "table") if row.tag == tag), None)
 
 
