@@ -61,7 +61,7 @@ def test_its_queries_do_not_grow_with_the_snapshots(
         snapshot_of(run, seq)
     ci.get(f"/runs/{run.run_id}")  # marks the token as used, once a minute
 
-    with django_assert_num_queries(4):  # token, run, snapshots, payloads
+    with django_assert_num_queries(5):  # token, run, snapshots, payloads, the project's own code
         view = ci.get(f"/runs/{run.run_id}").json()
 
     assert len(view["snapshots"]) == 7
@@ -81,7 +81,7 @@ def test_a_brief_view_of_many_snapshots_has_the_captures_of_two(
 ) -> None:
     run = uploaded_run(reports(60))
 
-    with django_assert_max_num_queries(5):  # two for the token, run, snapshots, payloads
+    with django_assert_max_num_queries(6):  # two for the token, run, snapshots, payloads, own code
         view = ci.get(f"/runs/{run.run_id}?brief=true").json()
 
     whole = ci.get(f"/runs/{run.run_id}").json()
