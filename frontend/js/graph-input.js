@@ -4,8 +4,8 @@ import { keyAction, neighbour } from "./keys.js";
 import { nameOf } from "./layout.js";
 import { nodeAt } from "./draw-list.js";
 
-/** Binds hovering with its tooltip, and clicks. `graph` has state, view, screen, select, zoomTo and range. */
-export function bindPointer(figure, graph) {
+/** Binds hovering with its tooltip, and clicks; `hovered()` is told. `graph` has state, view, screen, select, zoomTo and range. */
+export function bindPointer(figure, graph, hovered = () => {}) {
   const { state, view } = graph;
   const { screen, box } = graph.screen;
   const tip = bindTip(figure.querySelector(".tip"));
@@ -19,6 +19,7 @@ export function bindPointer(figure, graph) {
     if (node === state.hover) return;
     state.hover = node;
     graph.screen.placeRings();
+    hovered();
   }
 
   function moved(event) {

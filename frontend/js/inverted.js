@@ -1,4 +1,5 @@
 // Stacks the other way round: which functions hold the memory, and below each its callers; also all callers and callees of one function.
+import { ownWidths } from "./layout.js";
 import { below, partHeader, stacksOf } from "./transforms.js";
 import { treeBuilder } from "./tree-builder.js";
 
@@ -50,7 +51,8 @@ function totals(self, parent) {
 function invert(stacks, { starts, nodes, values, values2 }, path) {
   const { strings, names, parent } = stacks;
   const builder = treeBuilder({ isDiff: Boolean(values2) });
-  const widthOf = (start) => Math.max(Math.abs(values[start]), Math.abs(values2?.[start] ?? 0));
+  const widths = ownWidths(stacks.header, values, values2);
+  const widthOf = (start) => Math.abs(widths[start]);
   const whole = starts.reduce((sum, start) => sum + widthOf(start), 0);
   const narrow = narrowness(builder, strings, path, whole);
   const ended = ({ starts, nodes, places }) => {

@@ -7,14 +7,16 @@ import threading
 from datetime import timedelta
 
 import numpy as np
+import numpy.typing as npt
 import xxhash
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from tracer.profile import tree
+from tracer.profile.alignment import Alignment
 from tracer.profile.tree import payload
-from webapp.compare.models import DiffPayload
+from webapp.compare.models import DiffPayload, rules_hash
 from webapp.compare.sides import Side
 from webapp.compare.table import table_of
 from webapp.flamegraph.exports import load_tree
@@ -30,21 +32,37 @@ ORPHAN_AFTER = timedelta(hours=1)  # a file without a row may be one that is bei
 _merging = threading.Lock()
 
 
-def diff_payload(before: Side, after: Side, value_type: str) -> DiffPayload:
+AS_NAMED = Alignment()
+
+
+def diff_payload(before: Side, after: Side, value_type: str, alignment: Alignment = AS_NAMED) -> DiffPayload:
     """The difference of two snapshots in one value type, which both must have."""
-    found = known_diff(before, after, value_type)
+    found = known_diff(before, after, value_type, alignment)
     if found is not None:
         return found
     with _merging:
-        return known_diff(before, after, value_type) or _merge(before.snapshot, after.snapshot, value_type)
+        return known_diff(before, after, value_type, alignment) or _keep_diff(
+            before.snapshot, after.snapshot, value_type, alignment
+        )
 
 
-def known_diff(before: Side, after: Side, value_type: str) -> DiffPayload | None:
+def with_table(row: DiffPayload, alignment: Alignment) -> DiffPayload:
+    """The same with the table of the page without script, which takes as long again as the merge."""
+    if not row.table:
+        before, after = (tree.aligned(load_tree(side), alignment) for side in (row.before, row.after))
+        with _merging:
+            row.table = table_of(tree.merge(before, after, row.value_type))
+            row.save(update_fields=["table"])
+    return row
+
+
+def known_diff(before: Side, after: Side, value_type: str, alignment: Alignment = AS_NAMED) -> DiffPayload | None:
     """What was merged before, if it is still whole."""
-    row = DiffPayload.objects.of(before.snapshot, after.snapshot, value_type).defer("overview").first()
+    found = DiffPayload.objects.of(before.snapshot, after.snapshot, value_type, alignment.text)
+    row = found.defer("overview").first()
     if row is None:
         return None
-    if not row.is_whole or not row.table:  # an older site merged without a table
+    if not row.is_whole or not row.matched:  # an older site did not count what matched
         row.delete()
         return None
     if timezone.now() - row.used_at > USED_AGAIN_AFTER:
@@ -60,8 +78,10 @@ def packed(row: DiffPayload, stage: str) -> bytes:
         return bytes(file.read())
 
 
-def _merge(before: Snapshot, after: Snapshot, value_type: str) -> DiffPayload:
-    diff = tree.merge(load_tree(before), load_tree(after), value_type)
+def _keep_diff(before: Snapshot, after: Snapshot, value_type: str, alignment: Alignment) -> DiffPayload:
+    trees = load_tree(before), load_tree(after)
+    diff = tree.merge(tree.aligned(trees[0], alignment), tree.aligned(trees[1], alignment), value_type)
+    is_common = _is_common(diff)
     first = payload.encode_diff(diff, overview=True)
     whole = first if first.is_full else payload.encode_diff(diff, overview=False)
     content_hash = xxhash.xxh3_64_hexdigest(whole.data)
@@ -71,23 +91,25 @@ def _merge(before: Snapshot, after: Snapshot, value_type: str) -> DiffPayload:
         before_revision=before.revision,
         after_revision=after.revision,
         value_type=value_type,
+        rules_hash=rules_hash(alignment.text),
         defaults={
             "overview": _gzip(first.data),
             "overview_is_full": first.is_full,
             "file": "" if first.is_full else _keep(f"{before.pk}-{after.pk}-{content_hash}.gz", _gzip(whole.data)),
             "content_hash": content_hash,
             "nodes": len(diff.tree),
-            "common_nodes": _common_nodes(diff),
-            "table": table_of(diff),
+            "common_nodes": int(np.count_nonzero(is_common[1:])),
+            "matched": [np.abs(side[is_common]).sum().item() for side in diff.tree.selfs],
+            "renamed": sum(name != alignment.name_of(name) for name in {*trees[0].names, *trees[1].names}),
         },
     )
     forget_unused()
     return row
 
 
-def _common_nodes(diff: tree.DiffTree) -> int:
-    """Nodes below the root that both sides have a value under."""
-    return int(np.count_nonzero((diff.tree.widths(0)[1:] > 0) & (diff.tree.widths(1)[1:] > 0)))
+def _is_common(diff: tree.DiffTree) -> npt.NDArray[np.bool_]:
+    """Nodes that both sides have a value under."""
+    return (diff.tree.widths(0) > 0) & (diff.tree.widths(1) > 0)
 
 
 def _gzip(data: bytes) -> bytes:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from tracer.profile.alignment import Alignment
+from webapp.compare.alignment import report
 from webapp.compare.backend import diff_payload
 from webapp.compare.sides import Side, common_value_types
 from webapp.compare.warnings import warnings
 from webapp.runs.runview import SHOWN_OF_VALUE_TYPE
 
 
-def comparison(before: Side, after: Side, value_type: str) -> dict[str, Any]:
-    diff = diff_payload(before, after, value_type)
+def comparison(before: Side, after: Side, value_type: str, alignment: Alignment) -> dict[str, Any]:
+    diff = diff_payload(before, after, value_type, alignment)
     rows = [before.value_type(name) for name in common_value_types(before, after)]
     return {
         "before": before.view(value_type),
@@ -23,5 +25,6 @@ def comparison(before: Side, after: Side, value_type: str) -> dict[str, Any]:
         "payload_url": f"/compare/{before.name}/{after.name}/payload/{{value_type}}/{{tag}}/{{stage}}",
         "nodes": diff.nodes,
         "common_nodes": diff.common_nodes,
+        "alignment": report(before, after, diff, alignment),
         "warnings": warnings(before, after, value_type, diff),
     }

@@ -46,6 +46,12 @@ class Side:
         rows: dict[str, dict[str, Any]] = {row["name"]: row for row in self.snapshot.value_types}
         return rows[name]
 
+    @property
+    def covers_s(self) -> float:
+        """Seconds that were counted, 0 if not known: a service may push flows of the last interval only."""
+        interval_s = self.snapshot.capture.get("interval_s")
+        return interval_s if isinstance(interval_s, int | float) and interval_s > 0 else self.snapshot.elapsed_s
+
     def view(self, value_type: str) -> dict[str, Any]:
         run, snapshot = self.run, self.snapshot
         return {
@@ -63,6 +69,7 @@ class Side:
             "created_at": run.created_at,
             "started_at": run.started_at,
             "elapsed_s": snapshot.elapsed_s,
+            "covers_s": self.covers_s,
             "label": snapshot.label,
             "snapshots": run.snapshot_count,
             "total": snapshot.total_of(value_type),

@@ -29,17 +29,10 @@ def _about_numbers(before: Side, after: Side, value_type: str) -> Iterator[str]:
     old, new = before.value_type(value_type), after.value_type(value_type)
     if old["unit"] != new["unit"]:
         yield f"{value_type} is in {old['unit']} before and in {new['unit']} after: the numbers do not compare."
-    if old["kind"] == "flow" and not _about_equal(_covers_s(before), _covers_s(after)):
+    if old["kind"] == "flow" and not _about_equal(before.covers_s, after.covers_s):
         yield (
-            f"{value_type} adds up while tracing, and before covers {_covers_s(before):g} s, "
-            f"after {_covers_s(after):g} s."
+            f"{value_type} adds up while tracing, and before covers {before.covers_s:g} s, after {after.covers_s:g} s."
         )
-
-
-def _covers_s(side: Side) -> float:
-    """Seconds that flows were counted for: a service may push those of the last interval only."""
-    interval_s = side.snapshot.capture.get("interval_s")
-    return interval_s if isinstance(interval_s, int | float) and interval_s > 0 else side.snapshot.elapsed_s
 
 
 def _about_origin(before: Side, after: Side) -> Iterator[str]:
