@@ -2,14 +2,14 @@
 import { formatPlural, formatValue, formatWholePercent } from "./format.js";
 
 /**
- * Pieces {text, kind} of the finding; kind is "" or "code". `rows` are the functions of the tree, `growth` {change, words} of the
- * total since an earlier snapshot, or null.
+ * Pieces {text, kind} of the finding; kind is "" or "code". `rows` are the functions, `all` is what they hold together, `growth`
+ * {change, words} of the total since an earlier snapshot, or null.
  */
-export function runFinding(tree, rows, { unit, kind, growth = null }) {
+export function runFinding(rows, { unit, kind, all, growth = null }) {
   const first = rows.reduce((most, row) => (Math.abs(row.self) > Math.abs(most?.self ?? 0) ? row : most), null);
-  if (!first || !tree.width[0]) return [];
+  if (!first || !all) return [];
   const holds = kind === "level" ? " holds " : " accounts for ";
-  const share = formatWholePercent(Math.abs(first.self) / tree.width[0]);
+  const share = formatWholePercent(Math.abs(first.self) / all);
   const paths = first.frames > 1 ? `, on ${formatPlural(first.frames, "path", "paths")}` : "";
   const grew =
     growth && growth.change

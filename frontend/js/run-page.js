@@ -123,7 +123,9 @@ function sayWhatIsGone(type) {
   if (page.type && page.type !== type.name)
     words.push(`The value type ${page.type} of the link is not in this run; ${type.name} is shown.`);
   if (!page.follows && !snapshotAt(page.run, page.seq))
-    words.push(`Snapshot ${page.seq} of the link is not in this run; ${page.run.shown_seq ? `snapshot ${page.run.shown_seq}` : "the newest"} is shown.`);
+    words.push(
+      `Snapshot ${page.seq} of the link is not in this run; ${page.run.shown_seq ? `snapshot ${page.run.shown_seq}` : "the newest"} is shown.`,
+    );
   page.type = type.name;
   if (words.length) setText(part(root, "address-note"), words.join(" "));
 }
@@ -215,16 +217,18 @@ function base(tree, focus) {
 }
 
 function functions(tree, rows) {
-  showFinding(tree, rows);
+  // A sandwich has the values of one function, its table those of all.
+  const all = tree.header.root ? tree.header.whole.total : tree.width[0];
+  showFinding(rows, all);
   const note = tree.header.overview ? "Self holds what was thinned out below it." : "";
-  table.show(rows, { unit: unitOf(valueTypeOf(page.run, page.type)), all: tree.width[0], note });
+  table.show(rows, { unit: unitOf(valueTypeOf(page.run, page.type)), all, note });
 }
 
-function showFinding(tree, rows) {
+function showFinding(rows, all) {
   const type = valueTypeOf(page.run, page.type);
   const snapshot = snapshotAt(page.run, page.seq);
   const growth = snapshot && type.kind === "level" ? recentChange(page.run, snapshot, type.name) : null;
-  const pieces = isActive(page.run) ? [] : runFinding(tree, rows, { unit: unitOf(type), kind: type.kind, growth });
+  const pieces = isActive(page.run) ? [] : runFinding(rows, { unit: unitOf(type), kind: type.kind, all, growth });
   part(root, "finding").replaceChildren(
     ...pieces.map(({ text, kind }) => (kind === "code" ? element("code", {}, text) : text)),
   );

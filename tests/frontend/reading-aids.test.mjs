@@ -81,7 +81,7 @@ test("the finding of a run names the function that holds most, and what the whol
   const tree = treeOf({ "main;a;leak": 700, "main;b;leak": 200, "main;load": 100 });
   const rows = functionRows(tree.strings, functionValues(tree));
   const text = (options) =>
-    runFinding(tree, rows, options)
+    runFinding(rows, { all: tree.width[0], ...options })
       .map((piece) => piece.text)
       .join("")
       .replaceAll("\u00a0", " ");

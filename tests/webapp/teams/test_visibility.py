@@ -72,6 +72,18 @@ ROWS: dict[str, Row] = {
     "api/v1/projects/<slug>/uploads": Row(
         "/api/v1/projects/search-api/uploads", "404 401 404 401  403 201 201 201 401", "POST", b"main 1\n"
     ),
+    "api/v1/projects/<slug>/symbols": Row("/api/v1/projects/search-api/symbols", API),
+    "api/v1/projects/<slug>/symbols/<sha256>": Row(
+        "/api/v1/projects/search-api/symbols/0123", "404 401 404 401  403 404 404 404 401", "DELETE"
+    ),  # no such file
+    "p/<slug:project>/symbols/<str:sha256>/delete": Row(
+        "/p/search-api/symbols/0123/delete", "404 302 302 302  403 403 404 302 302", "POST", b"", FORM
+    ),
+    "p/<slug:project>/pushes": Row("/p/search-api/pushes", PAGE),
+    "ingest": Row("/ingest?name=shop", "401 401 200 401  401 401 401 200 401", "POST", b""),
+    "push.v1.PusherService/Push": Row(
+        "/push.v1.PusherService/Push", "401 401 422 401  401 401 401 422 401", "POST", b"{}", JSON
+    ),
     "api/v1/uploads": Row("/api/v1/uploads", "201 401 401 401  201 201 201 401 401", "POST", b"main 1\n"),
     "api/v1/projects/<slug>/runs": Row("/api/v1/projects/search-api/runs", API),
     "api/v1/runs/<run_id>": Row("/api/v1/runs/{run}", API),
