@@ -81,7 +81,7 @@ class Side:
 def find_side(viewer: Viewer, name: str) -> Side:
     """The side that an address names, if the viewer may see its run."""
     run_id, sign, seq = name.partition("@")
-    run = Run.objects.visible_to(viewer).select_related("project__team").filter(run_id=run_id).first()
+    run = Run.objects.visible_to(viewer).select_related("project__team", "host").filter(run_id=run_id).first()
     if run is None or (sign and not _SEQ.fullmatch(seq)):
         raise NoSuchSide(f"There is no run {name!r} that you may see.")
     snapshot = run.snapshots.filter(seq=seq).first() if sign else shown_of(run)
