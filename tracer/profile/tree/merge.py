@@ -44,8 +44,11 @@ def merge(before: CallTree, after: CallTree, value_type: str) -> DiffTree:
         selfs.append(values)
     ordered = np.zeros(len(parent), np.int32)
     ordered[position] = name
+    above = np.zeros(len(parent), np.int32)
+    above[position] = position[parent]
     shown, ordered = with_frequent_names_first(names, ordered)
-    return DiffTree(merged, CallTree((merged, merged), shown, ordered, depth, tuple(selfs)))
+    union = CallTree((merged, merged), shown, ordered, depth, tuple(selfs))
+    return DiffTree(merged, union.knowing(parent=above, by_level=position))
 
 
 def _merged_type(before: ValueType, after: ValueType) -> ValueType:

@@ -87,7 +87,7 @@ def _payload(tree: CallTree, selfs: Sequence[Values], widths: Values, about: dic
         **dict(zip(("self", "self2"), columns, strict=False)),
         "strings": "\0".join(names).encode(),
     }
-    totals = dict(zip(("total", "total2"), (tree.sum_up(column)[0].item() for column in selfs), strict=False))
+    totals = dict(zip(("total", "total2"), (_total(tree, column) for column in selfs), strict=False))
     header = {
         "v": 2,
         "n": len(tree),
@@ -99,6 +99,12 @@ def _payload(tree: CallTree, selfs: Sequence[Values], widths: Values, about: dic
     }
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=False, default=str).encode()
     return b"".join([MAGIC, struct.pack("<I", len(text)), text, *sections.values()])
+
+
+def _total(tree: CallTree, values: Values) -> float:
+    """Whole numbers add up to the same in any order, fractions only in the tree's."""
+    total: float = (tree.sum_up(values)[0] if values.dtype.kind == "f" else values.sum()).item()
+    return total
 
 
 def _level_order(tree: CallTree, widths: Values) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
