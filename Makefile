@@ -119,8 +119,12 @@ $(VENV)/bench.stamp: requirements/bench.txt $(VENV)/dev.stamp
 	$(PY) -m pip install -q --disable-pip-version-check --require-hashes -r requirements/bench.txt
 	@touch $@
 
+# Viewers of other projects. Without them the site's own page is measured alone.
+tests/benchmarks/peers/node_modules/.package-lock.json: tests/benchmarks/peers/package-lock.json
+	-cd tests/benchmarks/peers && npm ci --ignore-scripts --legacy-peer-deps --no-audit --no-fund --silent
+
 .PHONY: bench
-bench: test-setup $(VENV)/bench.stamp ## benchmarks: ratios against a peer in the same run; never fails
+bench: test-setup $(VENV)/bench.stamp tests/benchmarks/peers/node_modules/.package-lock.json ## benchmarks: ratios against a peer in the same run; never fails
 	@missing=""; command -v jeprof >/dev/null || missing+=" libjemalloc-dev"; command -v addr2line >/dev/null || missing+=" binutils"; $(install_missing)
 	@export PYTHONPATH="$(CURDIR)" PATH="$(CURDIR)/$(VENV)/bin:$$PATH"; \
 	for file in tests/benchmarks/bench_*.py; do echo "== $$file"; $(PY) "$$file" || echo "   did not finish"; done

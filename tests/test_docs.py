@@ -89,15 +89,29 @@ def test_each_pitfall_has_a_test_that_exists() -> None:
             assert case in text, (file, case)
 
 
+def test_each_pitfall_of_viewers_has_a_test_that_exists() -> None:
+    rows = [row for row in _page("docs/viewer-pitfalls.md").splitlines() if re.match(r"\| \d+ \|", row)]
+
+    assert [int(row.split(" | ")[0].removeprefix("| ")) for row in rows] == list(range(1, 21))
+    for row in rows:
+        named = re.findall(r"`(tests/[\w/.-]+)::([^`]+)`", row)
+        assert named, row
+        for file, test in named:
+            assert test in _page(file), (file, test)
+
+
 def test_each_fault_of_other_tools_has_a_test_that_exists() -> None:
     rows = [row for row in _page("docs/peer-faults.md").splitlines() if re.match(r"\| [TP]\d+ \|", row)]
 
     assert len(rows) >= 30
     for row in rows:
         named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", row)
-        assert named, row
+        in_javascript = re.findall(r'`(tests/[\w./-]+\.mjs)`: "(\w+)"', row)
+        assert named or in_javascript, row
         for file, test in named:
             assert f"def {test}(" in _page(file), (file, test)
+        for file, number in in_javascript:
+            assert f'test("{number}: ' in _page(file), (file, number)
 
 
 def test_lock_files_carry_hashes_and_no_address() -> None:

@@ -160,7 +160,7 @@ STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]  #
 MEDIA_ROOT = DATA_DIR / "blobs"  # what arrived and the stored trees; never served by URL
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "webapp.static.ModuleStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "webapp.static.JoinedStaticFilesStorage"},
 }
 
 HTTPS = env_bool("MEMFLAME_HTTPS", False, "The site is reached by https: secure cookies, HSTS")

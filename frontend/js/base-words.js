@@ -2,15 +2,18 @@
 import { formatPercent, formatPlural, formatValue } from "./format.js";
 import { unitOf } from "./run-view.js";
 
-/** The sentence for a tree of a run's value type, zoomed to `focus`. */
-export function baseWords(tree, focus, type) {
+/**
+ * The sentence for a tree of a run's value type, zoomed to `focus`; `of` is what all of it is, `thinned` what the snapshot
+ * itself has lost.
+ */
+export function baseWords(tree, focus, type, { of = "the whole run", thinned = "" } = {}) {
   const amount = amountOf(tree, focus, type);
   if (focus > 0)
-    return `The view is ${amount}, ${formatPercent(tree.width[focus] / tree.width[0])} of ${all(tree)}. ${hidden(tree)}`;
+    return `The view is ${amount}, ${formatPercent(tree.width[focus] / tree.width[0])} of ${all(tree)}. ${hiddenWords(tree, thinned)}`;
   const { whole } = tree.header;
-  if (!whole || whole.total === tree.total[0]) return `100 % is ${amount}, the whole run. ${hidden(tree)}`;
+  if (!whole || whole.total === tree.total[0]) return `100 % is ${amount}, ${of}. ${hiddenWords(tree, thinned)}`;
   const share = whole.total ? `, ${formatPercent(tree.total[0] / whole.total)}` : "";
-  return `100 % is ${amount} of the run's ${formatValue(whole.total, unitOf(type))}${share}. ${hidden(tree)}`;
+  return `100 % is ${amount} of the run's ${formatValue(whole.total, unitOf(type))}${share}. ${hiddenWords(tree, thinned)}`;
 }
 
 function amountOf(tree, node, type) {
@@ -20,8 +23,9 @@ function amountOf(tree, node, type) {
 
 const all = ({ header }) => (header.root ? "it" : "all");
 
-function hidden({ header }) {
+/** How much of a tree is not drawn, or that nothing is hidden. */
+export function hiddenWords({ header }, thinned = "") {
   if (header.overview) return "Paths under a 2000th of it count as their callers' own.";
-  if (!header.cut) return "Nothing is hidden.";
+  if (!header.cut) return thinned || "Nothing is hidden.";
   return `${formatPlural(header.cut, "frame is", "frames are")} too narrow for callers to be seen; they are there when you zoom to one.`;
 }

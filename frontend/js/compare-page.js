@@ -5,6 +5,7 @@ import { changeColumns } from "./change-columns.js";
 import { kindOfRow } from "./change-kinds.js";
 import { bindChangeLegend } from "./change-legend.js";
 import { showCaptures, showSides } from "./compare-sides.js";
+import { hiddenWords } from "./base-words.js";
 import { copyOnClick } from "./copy.js";
 import { finding } from "./diff.js";
 import { element, note, part, setText } from "./dom.js";
@@ -17,9 +18,19 @@ import { bindTable } from "./table-view.js";
 import { readState, writeState } from "./url-state.js";
 import { showTypes } from "./value-types.js";
 import { bindViewer } from "./viewer.js";
+import { DIFFERENCE_READING } from "./views.js";
 
 const root = document.querySelector("[data-page=compare]");
-const viewer = bindViewer(root, { title, base, functions, selected, changed: writeAddress, link });
+const viewer = bindViewer(root, {
+  title,
+  base,
+  functions,
+  selected,
+  changed: writeAddress,
+  link,
+  inOneFile,
+  reading: DIFFERENCE_READING,
+});
 const table = bindTable(tableParts(), {
   columns: changeColumns(),
   note: "Totals include what a function called, so rows overlap and do not add up.",
@@ -88,6 +99,7 @@ async function show() {
     filled(comparison.payload_url, { value_type: type.name, tag: [comparison.tag].flat()[0], stage });
   root.dataset.shown = type.name;
   measures.show(viewer.state().measure, noHours());
+  viewer.offerPresets(comparison.code_presets);
   await viewer.show(
     { overview: fill("overview"), full: fill("full") },
     { unit: unitOf(type), seconds: noHours() ? null : [comparison.before.covers_s, comparison.after.covers_s] },
@@ -155,7 +167,7 @@ function withoutWidth(tree) {
   const { without } = WIDTHS[tree.header.widthBy ?? "larger"];
   const rest = tree.larger[0] - tree.width[0];
   if (viewer.state().measure.isBeside) return "Each side is drawn at its own scale.";
-  return rest > 0 ? `${without}, ${formatValue(rest, viewer.unit())}, has no width here.` : "Nothing is hidden.";
+  return rest > 0 ? `${without}, ${formatValue(rest, viewer.unit())}, has no width here.` : hiddenWords(tree);
 }
 
 function functions(tree, rows, { changes, unit }) {
@@ -225,6 +237,10 @@ function rulesOfLink() {
 
 function link(state) {
   return location.href.replace(/#.*$/, "") + writeState(addressState(state));
+}
+
+function inOneFile() {
+  return `${location.pathname}/export/html?${new URLSearchParams({ value_type: page.type })}`;
 }
 
 function writeAddress(how) {

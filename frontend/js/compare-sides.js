@@ -73,8 +73,9 @@ function fillSnapshots(root, name, run, comparison) {
       ),
     ),
   );
-  select.closest("label").hidden = snapshots.length < 2;
-  part(root, `${name}-moment`).hidden = snapshots.length > 1;
+  const isFixed = snapshots.length < 2 || Boolean(comparison[name].since);
+  select.closest("label").hidden = isFixed;
+  part(root, `${name}-moment`).hidden = !isFixed;
   select.addEventListener("change", () => {
     const refs = { before: root.dataset.before, after: root.dataset.after, [name]: `${run.run}@${select.value}` };
     location.href = `/compare/${refs.before}/${refs.after}${location.hash}`;

@@ -100,14 +100,6 @@ export function formatClock(ms) {
   return isNumber(ms) ? `${new Date(ms).toISOString().slice(11, 19)}${NBSP}UTC` : UNKNOWN;
 }
 
-/** Seconds since then as one unit: "2 min ago". */
-export function formatAge(seconds) {
-  const past = Math.max(0, seconds);
-  const [size, word] =
-    past < 60 ? [1, "s"] : past < 3600 ? [60, "min"] : past < 172_800 ? [3600, "h"] : [86_400, "days"];
-  return `${Math.floor(past / size)}${NBSP}${word}${NBSP}ago`;
-}
-
 /** A point of the time axis: "10 s", "3 min", "1:30 min". */
 export function formatMoment(seconds) {
   if (seconds < 60) return `${Number(seconds.toFixed(1))}${NBSP}s`;

@@ -59,3 +59,7 @@ function childAround(tree, node, v0, v1) {
   }
   return -1;
 }
+
+/** Whether two paths of names are the same; a path that is known only by its hash is none. */
+export const isSamePath = (a, b) =>
+  Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((name, i) => name === b[i]);

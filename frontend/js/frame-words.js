@@ -2,7 +2,7 @@
 import { isMixed } from "./change-kinds.js";
 import { changeOf, sideOf } from "./diff.js";
 import { formatChange, formatOfOwn, formatPercent, formatShort, formatShortChange, formatValue } from "./format.js";
-import { mayBeNegative, nameOf, selfOf } from "./layout.js";
+import { nameOf, selfOf } from "./layout.js";
 
 /**
  * Words for the frames of one tree. `unit` is that of its numbers; `isPartial` that this is the overview, where self
@@ -13,7 +13,7 @@ export function frameWords(tree, { unit, isPartial = false, moved = null }) {
 }
 
 function valueWords(tree, unit, isPartial) {
-  const isSigned = mayBeNegative(tree.header);
+  const { isSigned } = tree;
   const all = isSigned ? "of all movement" : "of all";
   const share = (node, base) => (tree.width[base] > 0 ? tree.width[node] / tree.width[base] : 0);
   const facts = (node, focus) => {

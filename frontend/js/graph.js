@@ -12,7 +12,8 @@ import { matchTicks } from "./search.js";
 const SEEN_PX = 28; // a frame that was asked for is shown at least this wide, if its parents allow
 
 /**
- * Binds a figure. `on` has zoomed({isByHand}), selected(), perhaps hovered(), and key(action) for what the graph does not do itself.
+ * Binds a figure. `on` has zoomed({isByHand}), selected(), perhaps hovered(), and key(action, point) for what the graph
+ * does not do itself.
  * show(tree, …) draws a tree; zoomTo, select, setFound and setFlame change what is seen of it.
  */
 export function bindGraph(figure, on) {
@@ -206,7 +207,7 @@ export function bindGraph(figure, on) {
     },
   };
 
-  bindPointer(figure, graph, on.hovered);
+  bindPointer(figure, graph, on.key, on.hovered);
   bindKeys(graph, on.key);
   new ResizeObserver(resized).observe(screen.box);
   return graph;

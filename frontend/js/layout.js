@@ -12,12 +12,14 @@ export function layoutTree(columns) {
   const { firstChild, parent, rows } = links(columns.childCounts, n);
   const width = ownWidths(header, self, self2);
   const larger = self2 && isByOther(header) ? addUp(sideWidths(self, self2), parent) : width;
+  const isSigned = hasNegative(header, self); // before self is added up
   const total = addUp(self, parent);
   const total2 = self2 && addUp(self2, parent);
   if (width !== total) addUp(width, parent);
   checkTotals(header, total, total2, width);
   return {
     header,
+    isSigned,
     n,
     names,
     strings,
@@ -32,7 +34,8 @@ export function layoutTree(columns) {
   };
 }
 
-function links(childCounts, n) {
+/** Who called whom, of columns: the first child of each node (one more ends the last), its parent, and where rows begin. */
+export function links(childCounts, n) {
   const firstChild = new Uint32Array(n + 1);
   const parent = new Int32Array(n);
   const rows = [0];
@@ -59,11 +62,20 @@ const isByOther = ({ widthBy = "larger" }) => widthBy !== "larger";
 // never stick out.
 export function ownWidths(header, self, self2) {
   if (self2) return sideWidths(self, self2, header.widthBy);
-  return mayBeNegative(header) ? Float64Array.from(self, Math.abs) : self;
+  if (!mayBeNegative(header)) return self;
+  const width = new Float64Array(self.length);
+  for (let i = 0; i < width.length; i++) width[i] = Math.abs(self[i]);
+  return width;
 }
 
 export const mayBeNegative = (header) =>
   header.encoding === "zigzag" || Boolean(header.value_type?.is_signed) || header.encoding === "float64";
+
+// Fractions may be negative as they are encoded; whether these are, their values tell.
+function hasNegative(header, self) {
+  const isTold = header.encoding !== "float64" || Boolean(header.value_type?.is_signed);
+  return isTold ? mayBeNegative(header) : self.some((value) => value < 0);
+}
 
 function addUp(values, parent) {
   for (let i = values.length - 1; i > 0; i--) values[parent[i]] += values[i];
@@ -110,10 +122,13 @@ export function rowOf(tree, node) {
 export const selfOf = (tree, node) => withoutChildren(tree, tree.total, node);
 export const self2Of = (tree, node) => withoutChildren(tree, tree.total2, node);
 
+const ROUNDING = 2 ** -40; // of a sum of a million fractions; a self value this far under its total is what adding left
+
 function withoutChildren(tree, totals, node) {
   let rest = totals[node];
   for (let child = tree.firstChild[node], end = tree.firstChild[node + 1]; child < end; child++) rest -= totals[child];
-  return rest;
+  const isRounding = tree.header.encoding === "float64" && Math.abs(rest) <= ROUNDING * Math.abs(totals[node]);
+  return isRounding ? 0 : rest;
 }
 
 /** A tree of one function's callers or callees has that function as its root. */

@@ -9,7 +9,7 @@ const DEEPEST = 40; // steps to the right; deeper frames say their depth
 /** Fills `host` with what is below `focus`; `select(node)` is called for a row. */
 export function showList(host, { tree, focus, unit, selected }, { select }) {
   const list = listRows(tree, focus);
-  const copy = element("button", { type: "button", class: "btn plain" }, "Copy as text");
+  const copy = element("button", { type: "button", class: "btn plain", "data-part": "copy-list" }, "Copy as text");
   copyOnClick(copy, () => listText(tree, list, unit));
   const head = element("tr", {}, [
     ...titlesOf(tree).map((title) => element("th", { class: "n", scope: "col" }, title)),
@@ -28,7 +28,7 @@ export function showList(host, { tree, focus, unit, selected }, { select }) {
 
 function line(tree, row, unit, isSelected, select) {
   const { amounts, name } = rowWords(tree, row, unit);
-  const link = element("button", { type: "button", class: "rowlink", title: name }, name);
+  const link = element("button", { type: "button", class: "rowlink", title: name, "data-node": row.node }, name);
   link.addEventListener("click", () => select(row.node));
   const cell = element("td", { class: "fn" }, element("span", { class: "sr" }, `level ${row.depth}: `), link);
   cell.style.paddingLeft = `${INDENT_PX * Math.min(row.depth, DEEPEST)}px`;

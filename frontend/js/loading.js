@@ -34,7 +34,7 @@ export function bindLoading(data, wanted, on) {
       signal.throwIfAborted();
       if (first.isPartial) draw(whole);
       markDrawn("viewer-ready");
-      await complete(whole.buffer, signal);
+      await complete(whole.payload, signal);
       on.fail("");
     } catch (error) {
       if (!signal.aborted) fail(error);
@@ -42,14 +42,15 @@ export function bindLoading(data, wanted, on) {
   }
 
   /** Gives the Worker what was drawn here, and draws what was asked for meanwhile. */
-  async function complete(buffer, signal) {
+  async function complete(payload, signal) {
     state.isWhole = true;
-    if (buffer) {
-      await data.open(buffer, wanted());
+    if (payload) {
+      await data.open(payload, wanted());
       if (!isPlain(wanted())) await data.view(wanted());
     }
     if (state.drawnFor !== key()) return reshape();
-    await counted(() => signal.aborted);
+    const mine = round;
+    await counted(() => signal.aborted || mine !== round);
   }
 
   /** Draws what is wanted now of the payload that the Worker has; until all of it is there, `show` will. */
@@ -70,7 +71,7 @@ export function bindLoading(data, wanted, on) {
 
   async function counted(isOld) {
     await on.count(isOld);
-    if (!isOld()) afterPaint(() => mark("ready"));
+    afterPaint(() => !isOld() && mark("ready")); // asked again: another load may have begun since
   }
 
   function fail({ message }) {

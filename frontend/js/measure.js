@@ -38,8 +38,9 @@ export function drawableMeasure({ width, scale, isBeside }, seconds) {
 }
 
 /** Columns of a difference in the numbers and widths of a measure {width, scale, seconds}; `seconds` of both sides. */
-export function measured(columns, { width, scale, seconds } = AS_COUNTED) {
-  if (!columns.self2) return columns;
+export function measured(columns, measure = AS_COUNTED) {
+  if (!columns.self2 || isAsCounted(measure)) return columns;
+  const { width, scale, seconds } = measure;
   const divisors = SCALES[scale].divisors(columns, seconds);
   const { total, total2, ...header } = columns.header;
   if (!divisors) return { ...columns, header: { ...columns.header, widthBy: width } };

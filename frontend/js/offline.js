@@ -21,3 +21,7 @@ window.Worker = class extends Worker {
     super(address);
   }
 };
+
+// Whoever saved the page from its menu saved what was seen, too.
+const opensAt = document.querySelector("meta[name=opens-at]").content;
+if (opensAt && !location.hash) history.replaceState(null, "", opensAt);

@@ -29,8 +29,9 @@ export function payloadLoader(worker) {
     };
   }
 
-  async function open(buffer, wanted) {
-    folded = (await worker.open(buffer, wanted.keepsAllocators)).folded;
+  /** Hands a payload {buffer, fetchAgain} over to the Worker: this page needs it no more. */
+  async function open({ buffer, fetchAgain }, wanted) {
+    folded = (await worker.open(buffer, wanted.keepsAllocators, fetchAgain)).folded;
   }
 
   async function view(wanted) {
@@ -44,22 +45,22 @@ export function payloadLoader(worker) {
   return {
     /** The payload at an address; if it is only the overview, what is drawn of it says so. */
     async overview(url, wanted, signal) {
-      const buffer = await fetchPayload(url, signal);
-      const { columns, isPartial } = here(buffer, wanted);
+      const payload = await payloadAt(url, signal);
+      const { columns, isPartial } = here(payload.buffer, wanted);
       if (!isPartial) names = columns.strings;
-      return { buffer, ...laidOut(viewOf(columns, wanted), isPartial) };
+      return { payload, ...laidOut(viewOf(columns, wanted), isPartial) };
     },
     /** All of it, as `wanted` is when it is there. */
     async whole(url, wanted, signal) {
-      const buffer = await fetchPayload(url, signal);
+      const payload = await payloadAt(url, signal);
       names = [];
       if (!isPlain(wanted)) {
-        await open(buffer, wanted);
-        return { buffer: null, ...(await view(wanted)) };
+        await open(payload, wanted);
+        return { payload: null, ...(await view(wanted)) };
       }
-      const { columns } = here(buffer, wanted);
+      const { columns } = here(payload.buffer, wanted);
       names = columns.strings;
-      return { buffer, ...laidOut(viewOf(columns, wanted), false) };
+      return { payload, ...laidOut(viewOf(columns, wanted), false) };
     },
     open,
     view,
@@ -68,6 +69,11 @@ export function payloadLoader(worker) {
       return worker.along(await Promise.all(urls.map((url) => fetchPayload(url, signal))), wanted);
     },
   };
+}
+
+// A browser keeps what was fetched, so fetching again costs less than holding the bytes all the time.
+async function payloadAt(url, signal) {
+  return { buffer: await fetchPayload(url, signal), fetchAgain: () => fetchPayload(url) };
 }
 
 async function fetchPayload(url, signal) {

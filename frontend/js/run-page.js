@@ -3,7 +3,9 @@ import { meaningAmong, splitByAge } from "./age-bands.js";
 import { element, part, setText } from "./dom.js";
 import { bindDownloads } from "./downloads.js";
 import { baseWords } from "./base-words.js";
+import { captureLoader } from "./captures.js";
 import { formatPercent, formatShort, formatValue } from "./format.js";
+import { fetchInterval, leftoverWords } from "./interval.js";
 import { followRun, socketUrlOf } from "./live.js";
 import { showQuality } from "./quality-strip.js";
 import {
@@ -23,14 +25,16 @@ import {
 } from "./run-view.js";
 import { runFinding } from "./run-finding.js";
 import { eventRate, showPushes, showStatus } from "./run-status.js";
-import { bindSnapshots } from "./snapshots-chart.js";
 import { bindTable, shareBar } from "./table-view.js";
+import { bindTimeline } from "./timeline-chart.js";
+import { bindSecond } from "./timeline-second.js";
+import { choiceWords, intervalName, timelineOf } from "./timeline.js";
 import { readState, writeState } from "./url-state.js";
 import { showTypes } from "./value-types.js";
 import { bindViewer } from "./viewer.js";
 
 const root = document.querySelector("[data-page=run]");
-const viewer = bindViewer(root, { title, base, functions, selected, changed, link });
+const viewer = bindViewer(root, { title, base, functions, selected, changed, link, inOneFile });
 const table = bindTable(tableParts(), {
   columns: valueColumns(),
   note: "Recursion is counted once.",
@@ -38,14 +42,24 @@ const table = bindTable(tableParts(), {
   onRow: (name) => viewer.goTo(name),
   onSort: () => changed("replace"),
 });
-const snapshots = bindSnapshots(
-  { svg: part(root, "chart"), slider: part(root, "slider"), summary: part(root, "summary") },
-  chooseSnapshot,
-);
+const timeline = bindTimeline(part(root, "timeline"), moveBrush);
+const second = bindSecond({ button: part(root, "second"), link: part(root, "compare-two") }, putSecond);
+const captures = captureLoader(root.dataset.runUrl);
 const rateOf = eventRate();
 const heard = { at: null, isLinked: true };
-// `follows`: the newest snapshot is shown, and the next one when it comes.
-const page = { run: null, type: "", seq: 0, follows: true, drawn: "", rate: null };
+// `follows`: the newest snapshot is shown, and the next one when it comes. `since`: of a flow, what happened after that snapshot
+// is shown, 0 for all of it. `other` is what the second brush is on, {since, seq} or null.
+const page = {
+  run: null,
+  type: "",
+  seq: 0,
+  since: 0,
+  other: null,
+  follows: true,
+  drawn: "",
+  isSigned: false,
+  rate: null,
+};
 
 start();
 
@@ -66,7 +80,7 @@ function stateOfAddress() {
 }
 
 async function fetchRun() {
-  const response = await fetch(root.dataset.runUrl);
+  const response = await fetch(root.dataset.viewUrl);
   if (!response.ok) throw new Error(`The site answered ${response.status} when asked for the run. Reload the page.`);
   return response.json();
 }
@@ -74,10 +88,11 @@ async function fetchRun() {
 async function take(run) {
   page.run = run;
   page.rate = rateOf(run);
+  viewer.offerPresets(run.code_presets);
   await refresh();
   if (!isOpen(run)) return;
   followRun(
-    { socketUrl: socketUrlOf(root.dataset.socket), viewUrl: root.dataset.runUrl, isDone: () => !isOpen(page.run) },
+    { socketUrl: socketUrlOf(root.dataset.socket), viewUrl: root.dataset.viewUrl, isDone: () => !isOpen(page.run) },
     {
       message: (message) => update(mergeRun(page.run, message), message.agent_seen_s),
       view: (view) => update(view, view.agent_seen_s),
@@ -105,6 +120,7 @@ function applyAddress(state) {
   page.type = state.type;
   page.follows = !state.snapshot || history.state?.follows === true;
   if (!page.follows) page.seq = state.snapshot;
+  Object.assign(page, { since: state.since, other: state.other });
   setText(part(root, "address-note"), state.gone.join(" "));
 }
 
@@ -126,6 +142,14 @@ function sayWhatIsGone(type) {
     words.push(
       `Snapshot ${page.seq} of the link is not in this run; ${page.run.shown_seq ? `snapshot ${page.run.shown_seq}` : "the newest"} is shown.`,
     );
+  for (const brush of [page, page.other].filter((each) => each?.since))
+    if (!snapshotAt(page.run, brush.since)) {
+      words.push(
+        `Snapshot ${brush.since} of the link, where an interval begins, is not in this run; all until its end is shown.`,
+      );
+      brush.since = 0;
+    }
+  if (page.other && !snapshotAt(page.run, page.other.seq)) page.other = null;
   page.type = type.name;
   if (words.length) setText(part(root, "address-note"), words.join(" "));
 }
@@ -136,12 +160,13 @@ function showRun() {
   if (latest && page.run.is_pushed) showPushes(root, page.run, latest);
   const heardS = heard.at === null ? null : (performance.now() - heard.at) / 1000;
   showStatus(root, page.run, { latest, type, rate: page.rate, heardS });
-  showQuality(
-    qualityParts(),
-    snapshotAt(page.run, page.seq) ?? latest,
-    { ...page.run, isActive: isActive(page.run) },
-    "",
-  );
+  showCapture(captures.of(snapshotAt(page.run, page.seq) ?? latest));
+}
+
+/** What is known of the one before stays until the site has told of this. */
+function showCapture(snapshot) {
+  if (snapshot?.is_brief) captures.load(snapshot).then((isTold) => isTold && showRun());
+  else showQuality(qualityParts(), snapshot, { ...page.run, isActive: isActive(page.run) }, "");
 }
 
 function showGraph(type) {
@@ -157,21 +182,53 @@ function showGraph(type) {
     totalOf: (each) => formatShort(snapshot.totals[each.name] ?? 0, unitOf(each)),
     choose: chooseType,
   });
-  showMeaning(type, snapshot);
+  const a = brushOf(page, type);
+  page.isSigned = type.is_signed;
+  showMeaning(type, snapshot, a);
   setText(part(root, "thinned"), snapshot.capture.thinned ?? "");
-  snapshots.show(page.run, type, page.seq);
-  part(root, "snapshots").hidden = page.run.snapshots.length < 2 && !isOpen(page.run);
+  showTimeline(type, a);
   setText(part(root, "arrived"), arrivedWords());
   part(root, "follow").hidden = page.follows || !isOpen(page.run);
-  const drawn = `${type.name} ${snapshot.seq} ${snapshot.tags[type.name][0]}`;
+  const drawn = `${type.name} ${a.since} ${snapshot.seq} ${snapshot.tags[type.name][0]}`;
   if (drawn === page.drawn) return null;
   page.drawn = drawn;
-  root.dataset.shown = `${type.name}@${snapshot.seq}`;
+  root.dataset.shown = `${type.name}@${a.since ? `${a.since}..` : ""}${snapshot.seq}`;
+  setText(part(root, "leftover"), "");
   writeAddress("replace");
+  if (a.since) return showInterval(type, a, drawn);
   return viewer.show(payloadUrls(page.run, snapshot, type.name), {
     unit: unitOf(type),
     bands: bandsOf(type, snapshot),
   });
+}
+
+async function showInterval(type, a, drawn) {
+  document.documentElement.dataset.viewer = "loading"; // what is drawn still is what was chosen before
+  try {
+    const interval = await fetchInterval(root.dataset.runUrl, a, type);
+    if (drawn !== page.drawn) return;
+    page.isSigned = interval.is_signed;
+    part(root, "negative").hidden = !interval.is_signed;
+    setText(part(root, "leftover"), leftoverWords(interval, type));
+    await viewer.show(interval.urls, { unit: unitOf(type) });
+  } catch (error) {
+    if (drawn !== page.drawn) return;
+    setText(part(root, "leftover"), error.message);
+    document.documentElement.dataset.viewer = "ready";
+  }
+}
+
+/** What a brush is on, for a value type: only a flow has intervals. */
+function brushOf({ since, seq }, type) {
+  return { since: type.kind === "flow" && since < seq ? since : 0, seq };
+}
+
+function showTimeline(type, a) {
+  const b = page.other && brushOf(page.other, type);
+  timeline.show(page.run, type, { a, b });
+  second.show(page.run, type, { a, b });
+  setText(part(root, "summary"), choiceWords(timelineOf(page.run, type), a, page.run, type));
+  part(root, "snapshots").hidden = page.run.snapshots.length < 2 && !isOpen(page.run);
 }
 
 /** Payloads of the bands of age of a value type, {label, url}; none for one that has no bands. */
@@ -188,10 +245,13 @@ function chooseType(name) {
   writeAddress("push");
 }
 
-function showMeaning(type, snapshot) {
+function showMeaning(type, snapshot, { since }) {
+  const moment = since
+    ? `, ${intervalName(page.run, snapshotAt(page.run, since), snapshot)}`
+    : momentOf(page.run, snapshot, type);
   part(root, "meaning").replaceChildren(
     element("b", {}, meaningAmong(type, page.run.value_types)),
-    `${momentOf(page.run, snapshot, type)}. ${isTracing(page.run) ? "" : readingOf(type, page.run)}`,
+    `${moment}. ${isTracing(page.run) ? "" : readingOf(type, page.run)}`,
   );
   part(root, "negative").hidden = !type.is_signed;
 }
@@ -201,11 +261,20 @@ function arrivedWords() {
   return isActive(page.run) && expected > 0 ? `${all.length} of ${expected} arrived` : "";
 }
 
-function chooseSnapshot(seq) {
-  page.seq = seq;
-  page.follows = seq === defaultSnapshot(page.run)?.seq;
+/** A flow's interval is asked for once the brush stays: the site makes each anew. */
+function moveBrush(letter, choice, isSettled) {
+  if (letter === "B") page.other = choice;
+  else Object.assign(page, choice, { follows: choice.seq === defaultSnapshot(page.run)?.seq });
+  const type = valueTypeOf(page.run, page.type);
+  if (!isSettled) return showTimeline(type, brushOf(page, type));
   refresh();
   writeAddress("replace");
+}
+
+function putSecond(choice) {
+  page.other = choice;
+  refresh();
+  writeAddress("push");
 }
 
 function title() {
@@ -213,7 +282,10 @@ function title() {
 }
 
 function base(tree, focus) {
-  return baseWords(tree, focus, valueTypeOf(page.run, page.type));
+  const type = { ...valueTypeOf(page.run, page.type), is_signed: page.isSigned };
+  const { thinned } = snapshotAt(page.run, page.seq)?.capture ?? {};
+  const of = page.since && type.kind === "flow" ? "the whole interval" : "the whole run";
+  return baseWords(tree, focus, type, { of, thinned });
 }
 
 function functions(tree, rows) {
@@ -260,6 +332,8 @@ function addressState(over = {}) {
     ...viewer.state(),
     type: page.type || page.run?.value_types[0]?.name,
     snapshot: page.seq,
+    since: page.since,
+    other: page.other,
     sort: table.sort() === "-self" ? "" : table.sort(),
     ...over,
   };
@@ -267,6 +341,10 @@ function addressState(over = {}) {
 
 function link(state) {
   return location.href.replace(/#.*$/, "") + writeState(addressState(state));
+}
+
+function inOneFile() {
+  return `${page.run.url}/export/${page.seq}/html`;
 }
 
 function changed(how) {

@@ -1,8 +1,9 @@
 // The top of a run page: state and key numbers while it records, its words when it waits or failed, and what can be done.
 import { element, icon, note, part, setText } from "./dom.js";
-import { formatAge, formatChange, formatCount, formatDuration, formatPlural, formatValue } from "./format.js";
+import { formatChange, formatCount, formatDuration, formatPlural, formatValue } from "./format.js";
 import { headingOf, isActive, nextSnapshotS, recentChange, stateNote, takenAt, unitOf } from "./run-view.js";
 import { lostOf } from "./quality-words.js";
+import { formatAge } from "./time-ago.js";
 
 const GLYPHS = {
   queued: "i-wait",

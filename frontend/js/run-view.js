@@ -1,6 +1,7 @@
 // Reads what the site says of a run: which snapshot and payload to show, and the words of the page for its state.
 import { titleAmong } from "./age-bands.js";
-import { formatAge, formatClock, formatDuration, formatMoment, formatPlural, titleOf } from "./format.js";
+import { formatClock, formatDuration, formatMoment, formatPlural, titleOf } from "./format.js";
+import { formatAge } from "./time-ago.js";
 
 export const ACTIVE_STATES = ["queued", "claimed", "recording", "ingesting"];
 const WITH_AGENT = ["claimed", "recording"];

@@ -1,5 +1,5 @@
 // The search box of a graph: what was typed, the matches found by the Worker, and going from one to the next.
-import { setText } from "./dom.js";
+import { part, setText } from "./dom.js";
 import { formatChange, formatPercent, formatPlural, formatValue } from "./format.js";
 import { compilePattern, matchNodes, neighbourMatch } from "./search.js";
 import { TooSlow } from "./worker-client.js";
@@ -21,8 +21,8 @@ export function bindSearch(
     say(words);
     if (!regex || !graph.state.tree) return clear();
     try {
-      const hits = await match(text);
-      if (round === latest) found(hits);
+      const answer = await match(text);
+      if (round === latest) found(answer);
     } catch (error) {
       if (round === latest) say(error instanceof TooSlow ? error.message : `not searched: ${error.message}`);
     }
@@ -42,12 +42,12 @@ export function bindSearch(
     previous.disabled = next.disabled = keep.disabled = true;
   }
 
-  function found(hits) {
+  function found({ hits, inWhole }) {
     for (const other of others()) other.setFound(matchNodes(other.state.tree, hits));
     const matches = matchNodes(graph.state.tree, hits);
     graph.setFound(matches);
     legend.hidden = false;
-    setText(matched, describe(graph.state.tree, matches, unit()));
+    setText(matched, describe(graph.state.tree, matches, unit()) + hiddenMatches(matches, inWhole, unit()));
     previous.disabled = next.disabled = keep.disabled = matches.frames === 0;
   }
 
@@ -84,4 +84,16 @@ function describe(tree, { total, total2, width, frames }, unit) {
   if (tree.total2)
     return `matched ${formatValue(total, unit)} → ${formatValue(total2, unit)}, ${formatChange(total2 - total, unit)}, ${count}`;
   return `matched ${formatValue(total, unit)}, ${formatPercent(tree.width[0] ? width / tree.width[0] : 0)}, ${count}`;
+}
+
+// A match in what steps collapsed or left out is no frame of the picture, but it is counted.
+function hiddenMatches({ frames }, inWhole, unit) {
+  if (!inWhole || inWhole.frames <= frames) return "";
+  return `; before the steps ${formatValue(inWhole.total, unit)}, ${formatPlural(inWhole.frames, "frame", "frames")}`;
+}
+
+/** The parts of a page that bindSearch takes. */
+export function searchParts(root) {
+  const named = ["matched", "hint", "previous", "next", "keep"].map((name) => [name, part(root, name)]);
+  return { ...Object.fromEntries(named), input: part(root, "search"), legend: part(root, "legend-match") };
 }

@@ -1,6 +1,7 @@
 // The line below the graph: the selected frame with its numbers, for keyboard and touch, and what can be done with it.
 import { copyOnClick } from "./copy.js";
-import { element, icon } from "./dom.js";
+import { element } from "./dom.js";
+import { frameMenu } from "./frame-menu.js";
 import { pathOf } from "./frame-path.js";
 import { nameOf } from "./layout.js";
 
@@ -26,7 +27,11 @@ function fact([label, value, base]) {
 }
 
 function actions(tree, selected, focus, { zoom, link, markdown, entries }) {
-  const focusing = element("button", { type: "button", class: "btn plain", disabled: selected === focus }, "Zoom");
+  const focusing = element(
+    "button",
+    { type: "button", class: "btn plain", "data-part": "zoom", disabled: selected === focus },
+    "Zoom",
+  );
   focusing.addEventListener("click", zoom);
   const address = element(
     "button",
@@ -46,24 +51,5 @@ function actions(tree, selected, focus, { zoom, link, markdown, entries }) {
     "Copy as Markdown",
   );
   copyOnClick(review, markdown);
-  return element("span", { class: "acts" }, focusing, address, stack, review, menu(entries));
-}
-
-function menu(entries) {
-  const buttons = entries.map(({ id, key, words, act }) => {
-    const button = element(
-      "button",
-      { type: "button", "data-action": id, "aria-keyshortcuts": key },
-      element("span", {}, words),
-      element("kbd", { "aria-hidden": "true" }, key),
-    );
-    button.addEventListener("click", act);
-    return button;
-  });
-  return element(
-    "details",
-    { class: "menu up", "data-part": "frame-menu" },
-    element("summary", {}, "Change the graph", icon("i-down")),
-    element("div", {}, buttons),
-  );
+  return element("span", { class: "acts" }, focusing, address, stack, review, frameMenu(entries));
 }

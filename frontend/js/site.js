@@ -1,6 +1,7 @@
 // Small things of all pages: ids that copy themselves, times that stay true, and menus that close.
 import { copyOnClick } from "./copy.js";
-import { formatAge } from "./format.js";
+import { closeMenus, walkMenu } from "./menus.js";
+import { formatAge } from "./time-ago.js";
 
 const TICK_MS = 10_000;
 
@@ -15,10 +16,5 @@ function showTimes() {
 
 setInterval(showTimes, TICK_MS);
 
-function closeMenus(except) {
-  for (const menu of document.querySelectorAll("details.menu[open]"))
-    if (!menu.contains(except)) menu.removeAttribute("open");
-}
-
 document.addEventListener("click", (event) => closeMenus(event.target));
-document.addEventListener("keydown", (event) => event.key === "Escape" && closeMenus(null));
+document.addEventListener("keydown", (event) => (event.key === "Escape" ? closeMenus() : walkMenu(event)));

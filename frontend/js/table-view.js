@@ -2,6 +2,7 @@
 import { select } from "../vendor/d3.js";
 import { element, setText, svgElement } from "./dom.js";
 import { formatCount } from "./format.js";
+import { keepingFocus } from "./kept-focus.js";
 import { arrangeRows } from "./top-table.js";
 
 const FIRST_ROWS = 12;
@@ -40,7 +41,7 @@ export function bindTable(
   }
 
   function sortButton(title, key) {
-    const button = element("button", { type: "button", class: "sort" }, title);
+    const button = element("button", { type: "button", class: "sort", "data-sort": key }, title);
     button.addEventListener("click", () => {
       const other = state.sort.startsWith("-") ? key : `-${key}`;
       setSort(state.sort.replace(/^-/, "") === key ? other : key === "name" ? key : `-${key}`);
@@ -51,7 +52,7 @@ export function bindTable(
 
   function setSort(next) {
     state.sort = next;
-    drawHead();
+    keepingFocus(head, drawHead);
     drawBody();
   }
 

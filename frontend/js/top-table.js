@@ -1,5 +1,6 @@
 // Adds a tree up by function: what it holds itself, and with all that it called; recursion counts once.
 import { self2Of, selfOf } from "./layout.js";
+import { nestedFrames } from "./nesting.js";
 
 /** Columns by name id: self, total, count of frames; self2 and total2 too for a difference. */
 export function functionValues(tree) {
@@ -21,29 +22,14 @@ function addSelf(tree, values) {
   }
 }
 
-// Depth first with a stack of our own, since a stack may be 65,536 frames deep. A frame under another of its name adds nothing.
+// A frame under another of its name adds nothing.
 function addTotals(tree, values) {
-  const { names, firstChild, total, total2 } = tree;
-  const open = new Uint32Array(tree.strings.length);
-  const path = new Int32Array(tree.rows.length);
-  const nextChild = new Uint32Array(tree.rows.length);
-  let depth = 0;
-  nextChild[0] = firstChild[0];
-  while (depth >= 0) {
-    const node = path[depth];
-    if (nextChild[depth] < firstChild[node + 1]) {
-      const child = nextChild[depth]++;
-      const name = names[child];
-      if (open[name]++ === 0) {
-        values.total[name] += total[child];
-        if (total2) values.total2[name] += total2[child];
-      }
-      path[++depth] = child;
-      nextChild[depth] = firstChild[child];
-    } else {
-      if (node > 0) open[names[node]]--;
-      depth--;
-    }
+  const { names, total, total2 } = tree;
+  const isNested = nestedFrames(tree);
+  for (let i = 1; i < tree.n; i++) {
+    if (isNested[i]) continue;
+    values.total[names[i]] += total[i];
+    if (total2) values.total2[names[i]] += total2[i];
   }
 }
 

@@ -1,16 +1,13 @@
 // Changes of what a graph is made of: hide, focus, collapse, merge, keep. Each makes another tree and leaves its input as it is.
 import { CHANGES, nodesOfChange } from "./change-kinds.js";
+import { links } from "./layout.js";
 import { moduleOf } from "./module-names.js";
+import { nestedFrames } from "./nesting.js";
 import { compilePattern, matchNames } from "./search.js";
 import { treeBuilder } from "./tree-builder.js";
 
-/** Columns with the parent of each node, which transforms need. */
-export function stacksOf(columns) {
-  const parent = new Int32Array(columns.n).fill(-1);
-  for (let i = 0, next = 1; i < columns.n; i++)
-    for (const end = next + columns.childCounts[i]; next < end; next++) parent[next] = i;
-  return { ...columns, parent };
-}
+/** Columns with what links() tells of their nodes, which transforms need. */
+export const stacksOf = (columns) => ({ ...columns, ...links(columns.childCounts, columns.n) });
 
 /** Columns after transforms {kind, …} in their order. Names may be added behind those that there are: ids stay valid. */
 export function applyTransforms(columns, transforms) {
@@ -97,7 +94,7 @@ function byName({ names, strings, n }, test) {
   return flags;
 }
 
-const isNamed = (stacks, wanted) => byName(stacks, (name) => wanted.includes(name));
+export const isNamed = (stacks, wanted) => byName(stacks, (name) => wanted.includes(name));
 
 function byPattern(stacks, pattern) {
   const { regex } = compilePattern(pattern);
@@ -119,55 +116,56 @@ function nodeAtPath({ n, names, strings, parent }, path) {
   return flags;
 }
 
-const LEFT_OUT = -1;
+// What becomes of a frame: it stays, its value goes to its caller, or it goes with all that it called.
+const [FOLDED, LEFT_OUT] = [1, 2];
 
 /**
- * The tree in which each node stands where `place(node, parentPlace, builder)` says, LEFT_OUT for nowhere. The value of
- * a node goes where it stands.
+ * Another tree of the same stacks. `roots` are the nodes that become its root, `starts` those that stand right below it;
+ * `fates` says what becomes of each node, `counts` whose value is kept; `names` are other ids, of `strings`;
+ * `also(node, place, builder)` may put more nodes where one stands.
  */
-function regroup(stacks, place, { root = 0, strings = stacks.strings, counts = null } = {}) {
-  const { n, parent, self, self2, header } = stacks;
-  const builder = treeBuilder({ isDiff: Boolean(self2) });
-  const places = new Int32Array(n);
-  places[0] = root;
-  for (let i = 0; i < n; i++) {
-    if (i > 0) places[i] = place(i, places[parent[i]], builder);
-    if (places[i] !== LEFT_OUT && (!counts || counts[i])) builder.add(places[i], self[i], self2?.[i]);
-  }
+function regroup(
+  stacks,
+  { roots = [0], starts = [], fates, counts, names = stacks.names, strings = stacks.strings, also },
+) {
+  const { n, firstChild, self, self2, header } = stacks;
+  const builder = treeBuilder({ items: n, names: strings.length, isDiff: Boolean(self2) });
+  const fateOf = fates ?? new Uint8Array(n);
+  for (const node of roots) builder.put(node, 0);
+  for (const node of starts) builder.put(node, builder.child(0, names[node]));
+  for (let place = 0; place < builder.count(); place++)
+    for (let node = builder.firstItem(place); node >= 0; node = builder.nextItem(node)) {
+      if (!counts || counts[node]) builder.add(place, self[node], self2?.[node]);
+      also?.(node, place, builder);
+      for (let child = firstChild[node], end = firstChild[node + 1]; child < end; child++)
+        if (fateOf[child] !== LEFT_OUT)
+          builder.put(child, fateOf[child] === FOLDED ? place : builder.child(place, names[child]));
+    }
   return builder.columns(partHeader(header), strings);
 }
 
 /** The header of a part: the totals that it states are those of the whole tree. */
 export const partHeader = ({ total, total2, whole, ...header }) => ({ ...header, whole: whole ?? { total, total2 } });
 
-const fold = (stacks, isFolded) =>
-  regroup(stacks, (node, above, builder) => (isFolded[node] ? above : builder.child(above, stacks.names[node])));
+const fold = (stacks, isFolded) => regroup(stacks, { fates: isFolded });
 
-const leaveOut = (stacks, isLeftOut) =>
-  regroup(stacks, (node, above, builder) =>
-    above === LEFT_OUT || isLeftOut[node] ? LEFT_OUT : builder.child(above, stacks.names[node]),
-  );
+const leaveOut = (stacks, isLeftOut) => regroup(stacks, { fates: isLeftOut.map((flag) => flag * LEFT_OUT) });
 
 // Every outermost such frame stands below the root, with all that it called.
-const focusOn = (stacks, isFocus) =>
-  regroup(
-    stacks,
-    (node, above, builder) => {
-      if (above !== LEFT_OUT) return builder.child(above, stacks.names[node]);
-      return isFocus[node] ? builder.child(0, stacks.names[node]) : LEFT_OUT;
-    },
-    { root: LEFT_OUT },
-  );
+const focusOn = (stacks, isFocus) => regroup(stacks, { roots: [], starts: outermost(stacks, isFocus) });
 
 /** What stands below some frames, none of them inside another: they are one, the root. */
-export function below(stacks, outermost) {
-  const isOuter = new Uint8Array(stacks.n);
-  for (const node of outermost) isOuter[node] = 1;
-  const place = (node, above, builder) => {
-    if (above !== LEFT_OUT) return builder.child(above, stacks.names[node]);
-    return isOuter[node] ? 0 : LEFT_OUT;
-  };
-  return regroup(stacks, place, { root: LEFT_OUT });
+export const below = (stacks, outer) => regroup(stacks, { roots: outer });
+
+/** The nodes of flagged ones that stand below no other. */
+export function outermost({ n, parent }, flags) {
+  const isInside = Uint8Array.from(flags);
+  const found = [];
+  for (let i = 1; i < n; i++) {
+    if (isInside[parent[i]]) isInside[i] = 1;
+    else if (flags[i]) found.push(i);
+  }
+  return Int32Array.from(found);
 }
 
 // A stack is kept whole if a frame of it matches; what ends above the first match is not kept.
@@ -181,10 +179,9 @@ function keepMatches(stacks, isMatch) {
 // The stacks that end in these nodes.
 function keepStacks(stacks, counts) {
   const { n, parent } = stacks;
-  const isKept = Uint8Array.from(counts);
+  const isKept = counts.slice();
   for (let i = n - 1; i > 0; i--) isKept[parent[i]] |= isKept[i];
-  const place = (node, above, builder) => (isKept[node] ? builder.child(above, stacks.names[node]) : LEFT_OUT);
-  return regroup(stacks, place, { counts });
+  return regroup(stacks, { fates: isKept.map((flag) => (1 - flag) * LEFT_OUT), counts });
 }
 
 // A run alone has no changes, so a step from the link of a difference leaves it as it is.
@@ -195,15 +192,37 @@ function keepChange(stacks, what) {
 }
 
 /** The same stacks, the widest child first: another measure of them has another order. */
-export const inOrder = (stacks) => regroup(stacks, (node, above, builder) => builder.child(above, stacks.names[node]));
+export const inOrder = (stacks) => regroup(stacks, {});
 
 // A frame below another of its name stands where that one stands, and so does what both call.
 function collapseRecursion(stacks) {
-  return regroup(stacks, (node, above, builder) => {
-    const name = stacks.names[node];
-    for (let at = above; at > 0; at = builder.parentOf(at)) if (builder.nameOf(at) === name) return at;
-    return builder.child(above, name);
-  });
+  const standsFor = outerFrames(stacks);
+  const fates = new Uint8Array(stacks.n);
+  const [first, behind] = [new Int32Array(stacks.n), new Int32Array(stacks.n)]; // lists of what stands at a frame too
+  for (let i = stacks.n - 1; i > 0; i--) {
+    if (standsFor[i] === i) continue;
+    fates[i] = LEFT_OUT;
+    behind[i] = first[standsFor[i]];
+    first[standsFor[i]] = i;
+  }
+  const also = (node, place, builder) => {
+    for (let at = first[node]; at > 0; at = behind[at]) builder.put(at, place);
+  };
+  return regroup(stacks, { fates, also });
+}
+
+/** By node the frame that it is one with when recursion is collapsed; most are so with themselves. */
+function outerFrames(stacks) {
+  const { n, names, parent } = stacks;
+  const isNested = nestedFrames(stacks);
+  const [standsFor, above] = [new Int32Array(n), new Int32Array(n)]; // `above`: the next frame of the collapsed stack
+  for (let i = 1; i < n; i++) {
+    above[i] = standsFor[parent[i]];
+    let at = isNested[i] ? above[i] : 0;
+    while (at > 0 && names[at] !== names[i]) at = above[at];
+    standsFor[i] = at > 0 ? at : i;
+  }
+  return standsFor;
 }
 
 function mergeByModule(stacks) {
@@ -214,9 +233,9 @@ function mergeByModule(stacks) {
     return idByName.get(name);
   };
   const moduleId = stacks.strings.map((name) => idOf(moduleOf(name)));
-  const place = (node, above, builder) => {
-    const name = moduleId[stacks.names[node]];
-    return above > 0 && builder.nameOf(above) === name ? above : builder.child(above, name);
-  };
-  return regroup(stacks, place, { strings });
+  const names = stacks.names.map((name) => moduleId[name]);
+  const fates = new Uint8Array(stacks.n);
+  for (let i = 1; i < stacks.n; i++)
+    if (stacks.parent[i] > 0 && names[stacks.parent[i]] === names[i]) fates[i] = FOLDED;
+  return regroup(stacks, { names, strings, fates });
 }

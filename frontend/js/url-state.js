@@ -11,7 +11,7 @@ const VERSION = "1";
 const MAX_PATH = 6000; // characters; a longer path is written as its hash, since addresses are cut by chat programs
 
 /**
- * State {type, snapshot, focus, range, selected, search, view, fn, transforms, measure, rules, colour, marks, sort, keepsAllocators} as "#v=1&…"; what is absent or
+ * State {type, snapshot, since, other, focus, range, selected, search, view, fn, transforms, measure, rules, colour, marks, sort, keepsAllocators} as "#v=1&…"; what is absent or
  * the default is left out. `focus` and `selected` are paths of names, `range` the part of the focus that is seen.
  */
 export function writeState(state) {
@@ -19,6 +19,8 @@ export function writeState(state) {
     ["v", VERSION],
     ["t", state.type],
     ["s", state.snapshot],
+    ["from", state.since],
+    ["b", state.other ? writeChoice(state.other) : ""],
     ["f", writePath(state.focus)],
     ["x", writeRange(state.range)],
     ["sel", writePath(state.selected)],
@@ -53,7 +55,9 @@ export function readState(fragment) {
   const steps = readSteps(fields.steps ?? "");
   return {
     type: fields.t ?? "",
-    snapshot: /^[1-9]\d{0,5}$/.test(fields.s ?? "") ? Number(fields.s) : 0,
+    snapshot: readSeq(fields.s),
+    since: readSeq(fields.from),
+    other: readChoice(fields.b),
     focus: readPath(fields.f),
     range: readRange(fields.x),
     selected: readPath(fields.sel),
@@ -68,6 +72,16 @@ export function readState(fragment) {
     keepsAllocators: fields.alloc === "1",
     gone: [...gone, ...steps.gone],
   };
+}
+
+const readSeq = (text = "") => (/^[1-9]\d{0,5}$/.test(text) ? Number(text) : 0);
+
+// What the second brush of the time line is on: a snapshot, or the interval after one until another.
+const writeChoice = ({ since, seq }) => (since ? `${since}-${seq}` : `${seq}`);
+
+function readChoice(text = "") {
+  const [, since, seq] = text.match(/^(?:(\d+)-)?(\d+)$/) ?? [];
+  return readSeq(seq) ? { since: readSeq(since), seq: readSeq(seq) } : null;
 }
 
 function writeMeasure({ width = "larger", scale = "counted", isBeside = false } = {}) {

@@ -2,8 +2,8 @@
 import { setText } from "./dom.js";
 import { VIEWS } from "./views.js";
 
-/** Binds the radios of `group`; `reading` gets how a view is read; `choose(view)` is called for a choice. */
-export function bindViews({ group, reading }, { choose }) {
+/** Binds the radios of `group`; `reading` gets how a view is read; `also` is true of all; `choose(view)` is called for a choice. */
+export function bindViews({ group, reading }, { choose, also = "" }) {
   let widest = "";
   for (const radio of group.querySelectorAll("input"))
     radio.addEventListener("change", () => {
@@ -12,7 +12,7 @@ export function bindViews({ group, reading }, { choose }) {
   return {
     show({ view }) {
       for (const radio of group.querySelectorAll("input")) radio.checked = radio.value === view;
-      setText(reading, VIEWS[view].reading);
+      setText(reading, `${VIEWS[view].reading} ${also}`.trim());
     },
     /** The function that holds most, of the rows of the table. */
     setWidest(rows) {

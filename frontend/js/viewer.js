@@ -5,45 +5,41 @@ import { movements } from "./diff.js";
 import { element, part, setText } from "./dom.js";
 import { bindFrameActions } from "./frame-actions.js";
 import { frameMarkdown } from "./frame-markdown.js";
-import { findPath, findWidest, pathOf } from "./frame-path.js";
+import { findPath, findWidest, isSamePath, pathOf } from "./frame-path.js";
 import { goneWords, locate } from "./gone.js";
 import { frameWords } from "./frame-words.js";
 import { bindGraph } from "./graph.js";
+import { bindListKeys } from "./graph-input.js";
+import { keepingFocus } from "./kept-focus.js";
+import { keyActions } from "./key-actions.js";
 import { bindKeyHelp } from "./key-help.js";
 import { nameOf } from "./layout.js";
 import { bindLoading } from "./loading.js";
 import { showList } from "./list-view.js";
 import { showPath } from "./path-bar.js";
-import { AS_COUNTED, SCALES, drawableMeasure } from "./measure.js";
+import { SCALES, drawableMeasure } from "./measure.js";
 import { payloadLoader } from "./payload-load.js";
 import { plateausOf } from "./plateaus.js";
 import { bindSaving } from "./save-menu.js";
-import { bindSearch } from "./search-box.js";
+import { bindSearch, searchParts } from "./search-box.js";
 import { showSelected } from "./selected-line.js";
+import { bindSpoken } from "./spoken.js";
+import { bindSteps } from "./steps-menu.js";
 import { functionRows } from "./top-table.js";
 import { toggled } from "./transforms.js";
 import { bindViews } from "./view-switch.js";
 import { VIEWS, treeViewOf } from "./views.js";
+import { nothingWanted, wantedOf } from "./wanted.js";
 import { workerClient } from "./worker-client.js";
 
 /**
- * Binds the parts below `root`. `page` has title(), base(tree, focus) for what 100 % is, functions(tree, rows, {changes, unit}) for its table,
- * changed(how) when the address has to follow, and link(state) for an address that shows a state.
+ * Binds the parts below `root`. `page` has title(), base(tree, focus) for what 100 % is, functions(tree, rows, {changes, unit})
+ * for its table, changed(how) when the address has to follow, link(state) for an address that shows a state,
+ * and inOneFile() for that of the page in one file; `reading` is how its graphs are read, if there is more to say than of any.
  */
 export function bindViewer(root, page) {
   // What is wanted of the next tree, by names: a live graph grows under the same zoom and selection.
-  const wanted = {
-    focus: [],
-    range: null,
-    selected: [],
-    keepsAllocators: false,
-    view: "icicle",
-    fn: "",
-    transforms: [],
-    measure: AS_COUNTED,
-    colour: { mode: "", youngest: 0 },
-    marks: false,
-  };
+  const wanted = nothingWanted();
   const shown = {
     unit: "",
     urls: null,
@@ -56,12 +52,8 @@ export function bindViewer(root, page) {
   const figure = part(root, "graph");
   const worker = workerClient(() => new Worker(figure.dataset.worker, { type: "module" }));
   const data = payloadLoader(worker);
-  const graph = bindGraph(figure, {
-    zoomed,
-    selected: () => selected(graph),
-    hovered: () => beside.hovered(),
-    key: keyed,
-  });
+  const hovered = () => beside.hovered();
+  const graph = bindGraph(figure, { zoomed, selected: () => selected(graph), hovered, key: keyed });
   shown.active = graph;
   const callers = lazily(() =>
     bindGraph(part(root, "callers"), { zoomed: callersZoomed, selected: () => selected(callers()), key: keyed }),
@@ -75,13 +67,18 @@ export function bindViewer(root, page) {
     onChange: () => page.changed("replace"),
   });
   const keyHelp = bindKeyHelp(part(root, "keys"));
-  const views = bindViews({ group: part(root, "view"), reading: part(root, "reading") }, { choose: chooseView });
+  const views = bindViews(
+    { group: part(root, "view"), reading: part(root, "reading") },
+    { choose: chooseView, also: page.reading },
+  );
   const colouring = bindColouring(root, {
     choose: chooseColour,
     graphs: () => [graph, ...others()],
     along: data.along,
   });
   const frameActions = bindFrameActions({ change: changeTo, add: addStep });
+  const steps = bindSteps(part(root, "steps"), { add: addStep });
+  const spoken = bindSpoken(part(root, "spoken"));
   const loading = bindLoading(data, viewWanted, { draw, count, fail });
 
   function zoomed({ isByHand }) {
@@ -107,14 +104,23 @@ export function bindViewer(root, page) {
     page.changed("replace");
   }
 
-  function keyed(action) {
-    if (action === "marks") part(root, "marks").click();
-    else if (action === "search") search.focus();
-    else if (action === "help") keyHelp.open();
-    else if (action === "next" || action === "previous") search.step(action === "next" ? 1 : -1);
+  const byKey = keyActions(root, focusGraph, {
+    help: keyHelp.open,
+    next: () => search.step(1),
+    previous: () => search.step(-1),
+    undo: () => changeTo({ transforms: wanted.transforms.slice(0, -1) }),
+    allocators: toggleAllocators,
+  });
+
+  function keyed(action, point) {
+    if (byKey[action]) byKey[action](point);
     else if (action.startsWith("view:")) chooseView(action.slice("view:".length));
-    else if (action === "undo") changeTo({ transforms: wanted.transforms.slice(0, -1) });
     else frameActions.run(action, selectedFrame());
+  }
+
+  function focusGraph() {
+    if (wanted.view === "list") part(root, "list").querySelector("[tabindex]").focus();
+    else shown.active.focusKeys();
   }
 
   /** The view as views.js needs it. */
@@ -178,14 +184,18 @@ export function bindViewer(root, page) {
   function changeTo(next) {
     const before = JSON.stringify(viewWanted());
     Object.assign(wanted, next);
-    views.show(wanted);
+    showChoices();
     if (before === JSON.stringify(viewWanted())) turn();
     else Object.assign(wanted, { focus: [], range: null, selected: [] });
     page.changed("push");
-    if (before !== JSON.stringify(viewWanted())) loading.reshape();
+    if (before === JSON.stringify(viewWanted())) return;
+    spoken.wait();
+    loading.reshape();
   }
 
-  function drawLines() {
+  const drawLines = () => keepingFocus(root, fillLines, focusGraph);
+
+  function fillLines() {
     const { tree, focus } = graph.state;
     const { keepsAllocators, transforms } = wanted;
     showPath(
@@ -209,17 +219,27 @@ export function bindViewer(root, page) {
 
   /** Draws the same tree as a graph, a flame or a list. */
   function turn() {
+    keepingFocus(root, showTurned, focusGraph);
+    spoken.say(viewWanted(), wanted.view, graph.state.tree, page.base(graph.state.tree, 0));
+  }
+
+  function showTurned() {
     graph.setFlame(VIEWS[wanted.view].isFlame);
     beside.turn();
     figure.classList.toggle("listed", wanted.view === "list");
     part(root, "list").hidden = wanted.view !== "list";
-    drawLines();
+    fillLines();
   }
 
   function drawList() {
     const { tree, focus, selected } = graph.state;
     const select = (node) => graph.select(node);
     showList(part(root, "list"), { tree, focus, selected, unit: unit() }, { select });
+  }
+
+  function showChoices() {
+    views.show(wanted);
+    steps.show(wanted.transforms);
   }
 
   const removeStep = (at) => changeTo({ transforms: wanted.transforms.filter((_, i) => i !== at) });
@@ -299,7 +319,7 @@ export function bindViewer(root, page) {
   function state() {
     return {
       ...wanted,
-      selected: samePath(wanted.selected, wanted.focus) ? [] : wanted.selected,
+      selected: isSamePath(wanted.selected, wanted.focus) ? [] : wanted.selected,
       search: search.text(),
     };
   }
@@ -310,10 +330,13 @@ export function bindViewer(root, page) {
     markPlateaus();
   });
   part(root, "keep").addEventListener("click", () => addStep({ kind: "keep-matches", pattern: search.text() }));
+  bindListKeys(part(root, "list"), keyed);
   bindSaving(part(root, "save"), {
     picture: () => graph.screen.picture(),
     head: () => [page.title(), page.base(graph.state.tree, graph.state.focus)],
     name: () => page.title(),
+    page: () => ({ url: page.inOneFile(), fragment: page.link(state()).replace(/^[^#]*/, "") }),
+    fail,
   });
 
   return {
@@ -326,25 +349,15 @@ export function bindViewer(root, page) {
     unit,
     measure: (measure) => changeTo({ measure: { ...wanted.measure, ...measure } }),
     toggleStep: (transform) => changeTo({ transforms: toggled(wanted.transforms, transform) }),
+    offerPresets: steps.offer,
     /** Takes over what an address says; the tree is made anew only where that is needed. */
     apply(next) {
       const before = JSON.stringify(viewWanted());
       const { keepsAllocators } = wanted;
-      Object.assign(wanted, {
-        focus: next.focus,
-        range: next.range,
-        selected: next.selected.length || next.selected.hash ? next.selected : next.focus,
-        keepsAllocators: next.keepsAllocators,
-        view: next.view,
-        fn: next.fn,
-        transforms: next.transforms,
-        measure: next.measure,
-        colour: next.colour,
-        marks: next.marks,
-      });
+      Object.assign(wanted, wantedOf(next));
       search.setText(next.search);
       part(root, "marks").checked = next.marks;
-      views.show(wanted);
+      showChoices();
       if (!graph.state.tree || keepsAllocators !== wanted.keepsAllocators) return;
       if (before !== JSON.stringify(viewWanted())) {
         loading.reshape();
@@ -373,20 +386,6 @@ export function bindViewer(root, page) {
 function lazily(make) {
   let made = null;
   return () => (made ??= make());
-}
-
-const samePath = (a, b) =>
-  Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((name, i) => name === b[i]);
-
-function searchParts(root) {
-  return Object.fromEntries(
-    ["matched", "hint", "previous", "next", "keep"]
-      .map((name) => [name, part(root, name)])
-      .concat([
-        ["input", part(root, "search")],
-        ["legend", part(root, "legend-match")],
-      ]),
-  );
 }
 
 // For tests of the page: where the widest frame of that name is in the window, scrolled to if it has to be.

@@ -37,6 +37,10 @@ export const VIEWS = {
   },
 };
 
+/** What a difference has on top of each view's own reading. */
+export const DIFFERENCE_READING =
+  "Both sides are in one picture, each frame as wide as its larger side if nothing else is chosen. Orange grew and blue shrank, stronger the larger the part of the frame that is change; grey is less than 5 %. Hatched frames are new or gone, a strip of two colours grew and shrank inside. The number on a frame is its change.";
+
 // Views of the tree as it is: they differ in how it is drawn.
 const UPRIGHT = ["icicle", "flame", "list"];
 /** The view whose tree this one draws. */

@@ -24,9 +24,10 @@ export function workerClient(start, { timeoutMs = MATCH_TIMEOUT_MS } = {}) {
     worker.onerror = (event) => failAll(new Error(event.message || "The Worker of the graph could not be started."));
   }
 
-  function settle({ id, error, ...answer }) {
-    const { resolve, reject } = waiting.get(id) ?? {};
+  function settle({ id, error, tookMs, ...answer }) {
+    const { what, resolve, reject } = waiting.get(id) ?? {};
     waiting.delete(id);
+    if (tookMs) performance.measure(`viewer-worker-${what}`, { start: performance.now() - tookMs, duration: tookMs });
     if (error) reject?.(new Error(error));
     else resolve?.(answer);
   }
@@ -36,29 +37,34 @@ export function workerClient(start, { timeoutMs = MATCH_TIMEOUT_MS } = {}) {
     waiting.clear();
   }
 
-  function ask(what, request) {
+  function ask(what, request, moved = []) {
     ensureWorker();
     const id = ++lastId;
-    worker.postMessage({ id, what, ...request });
-    return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
+    worker.postMessage({ id, what, ...request }, moved);
+    return new Promise((resolve, reject) => waiting.set(id, { what, resolve, reject }));
   }
 
   function restart(error) {
     worker.terminate();
     worker = null;
     failAll(error);
-    opened = ask("open", payload);
+    opened = reopened();
     if (viewed)
       opened = opened.then((answer) => ask("view", { wanted: viewed, knownNames: Infinity }).then(() => answer));
     opened.catch(() => {});
   }
 
+  async function reopened() {
+    const { keepsAllocators, fetchAgain } = payload;
+    return ask("open", { buffer: await fetchAgain(), keepsAllocators });
+  }
+
   return {
-    /** Opens a payload; a copy of it goes to the Worker, so the caller keeps its own. */
-    open(buffer, keepsAllocators) {
-      payload = { buffer, keepsAllocators };
+    /** Opens a payload, which goes to the Worker: `fetchAgain()` gives another copy for the Worker that may follow it. */
+    open(buffer, keepsAllocators, fetchAgain) {
+      payload = { keepsAllocators, fetchAgain };
       viewed = null;
-      opened = ask("open", payload);
+      opened = ask("open", { buffer, keepsAllocators }, [buffer]);
       return opened;
     },
     /** {main, callers}: columns of a view, with the names after the first `knownNames`. It is what is searched and added up from now on. */
@@ -77,6 +83,7 @@ export function workerClient(start, { timeoutMs = MATCH_TIMEOUT_MS } = {}) {
       await opened;
       return ask("functions", {});
     },
+    /** {hits, inWhole}: one byte for each name, and {total, frames} that match in the tree before its steps, null without any. */
     async match(text) {
       await opened;
       const timer = setTimeout(
@@ -84,7 +91,7 @@ export function workerClient(start, { timeoutMs = MATCH_TIMEOUT_MS } = {}) {
         timeoutMs,
       );
       try {
-        return (await ask("match", { text })).hits;
+        return await ask("match", { text });
       } finally {
         clearTimeout(timer);
       }

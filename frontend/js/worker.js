@@ -4,7 +4,8 @@ import { foldAllocators } from "./allocators.js";
 import { changesOf } from "./diff.js";
 import { decode } from "./fgb2.js";
 import { layoutTree } from "./layout.js";
-import { compilePattern, matchNames } from "./search.js";
+import { measured } from "./measure.js";
+import { compilePattern, matchNames, matchNodes } from "./search.js";
 import { functionRows, functionValues } from "./top-table.js";
 import { stacksOf } from "./transforms.js";
 import { baseOf, viewOf } from "./views.js";
@@ -33,7 +34,12 @@ const answers = {
     const columnsOf = (buffer) => viewOf(folded(buffer, wanted.keepsAllocators).columns, wanted).main;
     return { totals: buffers.map((buffer) => totalsAlong(tree, columnsOf(buffer))) };
   },
-  match: ({ text }) => ({ hits: matchNames(base.strings, compilePattern(text).regex) }),
+  match({ text }) {
+    const { regex } = compilePattern(text);
+    const isPart = Boolean(viewed?.transforms.length);
+    const inWhole = isPart ? matchedIn(measured(whole, viewed.measure), regex) : null;
+    return { hits: matchNames(base.strings, regex), inWhole };
+  },
   functions() {
     const values = functionValues(layoutTree(copied(base)));
     return { values, changes: base.self2 ? changes(values) : null };
@@ -54,6 +60,12 @@ function folded(buffer, keepsAllocators) {
   return keepsAllocators ? { columns, folded: [] } : foldAllocators(columns);
 }
 
+// What a step has hidden or left out is still searched, in the tree as it was before the steps.
+function matchedIn(columns, regex) {
+  const { total, frames } = matchNodes(layoutTree(copied(columns)), matchNames(columns.strings, regex));
+  return { total, frames };
+}
+
 // What a page knows already of the names, by number, need not go with the columns.
 const sent = ({ strings, parent, ...columns }, knownNames) => ({
   ...columns,
@@ -70,8 +82,10 @@ const copied = (columns) => ({
 
 self.onmessage = ({ data }) => {
   const { id, what, ...request } = data;
+  const began = performance.now();
   try {
-    self.postMessage({ id, ...answers[what](request) });
+    const answer = answers[what](request);
+    self.postMessage({ id, tookMs: performance.now() - began, ...answer });
   } catch (error) {
     self.postMessage({ id, error: error.message });
   }

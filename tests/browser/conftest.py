@@ -114,3 +114,10 @@ def signed_in(page: Page, site: tuple[LiveSite, Story]) -> Page:
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url(f"**/p/{story.project}/")
     return page
+
+
+@pytest.fixture
+def alice(page: Page, site: tuple[LiveSite, Story]) -> Page:
+    """The same with the session that the story has for her, on no page yet: sooner than by the form."""
+    page.context.add_cookies([{"name": "sessionid", "value": site[1].session, "url": site[0].url}])
+    return page

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.site_fixture import LiveSite, Story
 
@@ -225,6 +227,7 @@ def test_the_list_is_the_same_tree_as_text(run: Page) -> None:
 
 
 def test_what_is_seen_is_saved_as_svg_and_png(run: Page) -> None:
+    run.locator("[data-part=reading-menu] summary").click()
     run.locator("[data-part=marks]").check()
     for kind, first in (("svg", b"<?xml"), ("png", b"\x89PNG")):
         run.locator("[data-part=save] summary").click()
@@ -234,6 +237,30 @@ def test_what_is_seen_is_saved_as_svg_and_png(run: Page) -> None:
         content = download.value.path().read_bytes()
         assert content.startswith(first)
         assert kind == "png" or b"app::parse" in content
+
+
+def test_the_page_in_one_file_opens_at_what_was_seen(run: Page, browser: Browser, tmp_path: Path) -> None:
+    _select(run, "app::parse")
+    _do(run, "focus-function")
+    _wait_until_drawn(run)
+    _choose_view(run, "Bottom-up")
+    run.get_by_label("Search frames").fill("::row")
+    expect(run.locator("[data-part=matched]")).to_contain_text("11.8")
+    shown = _stacks(run)
+    run.locator("[data-part=save] summary").click()
+    with run.expect_download() as download:
+        run.locator("[data-save=html]").click()
+    download.value.save_as(tmp_path / "page.html")
+
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+
+    assert _stacks(page) == shown
+    expect(page.locator("[data-part=matched]")).to_contain_text("11.8")
+    expect(page.locator("[data-part=path]")).to_contain_text("only app::parse")
+    expect(page.get_by_role("radio", name="Bottom-up")).to_be_checked()
+    context.close()
 
 
 def test_a_frame_is_copied_for_a_review(run: Page) -> None:
@@ -247,7 +274,8 @@ def test_a_frame_is_copied_for_a_review(run: Page) -> None:
 
 
 def test_the_search_can_become_a_step(run: Page) -> None:
-    run.get_by_label("Search frames").fill("row$|leaf")
+    run.get_by_label("Search frames").fill("::row$|leaf")
+    run.locator("[data-part=steps] summary").click()
     run.get_by_role("button", name="Keep only").click()
 
     assert sum(_stacks(run).values()) == 250

@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
+from tests.corpus import proc_counts
 from tests.corpus.files import read, source_of, totals_of
 from tracer.profile import tree
 from tracer.profile.errors import EmptyProfile, MalformedProfile, ProfileError
 from tracer.profile.export.folded import plain_stack
+from tracer.profile.formats.strace_memory import CALLS
 from tracer.profile.model import Profile
 
 Want = Mapping[str, Any]
@@ -141,15 +143,30 @@ def _leaves(profile: Profile) -> Counter[str]:
     return values
 
 
-_CHECKS: dict[str, Callable[[Path, Want], None]] = {
+def _strace(source: Path, want: Want) -> None:
+    if not want["ok_calls"]:
+        return _refuses(source, ProfileError, "summary of strace -c|the log holds no call of mmap")
+    totals = totals_of(read(source))
+    assert totals["mapped_bytes"] + totals["reserved_bytes"] == want["mmap_bytes_requested"]
+    assert totals["unmapped_bytes"] == want["munmap_bytes"]
+    assert totals["heap_bytes"] == want["brk_net_growth"]
+    assert totals["calls"] == sum(want["ok_calls"].get(name, 0) for name in CALLS)
+    assert totals["failed_calls"] == want["failed_calls"]
+
+
+_CHECKS: dict[str, Callable[[Path, Any], None]] = {
     "bpftrace": _bpftrace,
     "folded": _folded,
     "gperftools": _sampled_heap,
     "heaptrack": _heaptrack,
     "jemalloc": _sampled_heap,
     "massif": _massif,
+    "meminfo": proc_counts.meminfo,
     "memleak-bcc": _memleak,
     "perf-script": _perf_script,
+    "pidstat": proc_counts.pidstat,
     "pprof": _pprof,
+    "smaps": proc_counts.smaps,
     "stackcount": _stackcount,
+    "strace": _strace,
 }

@@ -10,15 +10,18 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+import pytest
+
 from tracer import protocol
+from tracer.procfs import read_table
+from tracer.procfs.table import Table
+from tracer.profile.errors import NotStacks
 from tracer.profile.formats import read_profile
 from tracer.profile.model import Profile
 
 ROOT = Path(__file__).parents[2]
 CORPUS = Path(os.environ.get("MEMFLAME_CORPUS") or ROOT.parent / "shared" / "corpus")
 COUNTS = (".totals.json", ".expected.json")  # counted apart from any tool
-
-AWAITED = ("meminfo", "pidstat", "smaps", "strace")  # folders whose importers are being written
 
 
 def name_of(path: Path) -> str:
@@ -55,6 +58,13 @@ def source_of(path: Path) -> Path:
 def read(path: Path) -> Profile:
     with path.open("rb") as stream:
         return read_profile(stream, resolve=protocol.value_type_named)
+
+
+def read_numbers(path: Path) -> Table:
+    """Of a file that is a table, not stacks."""
+    with pytest.raises(NotStacks) as found:
+        read(path)
+    return read_table(found.value)
 
 
 def totals_of(profile: Profile) -> dict[str, int | float]:

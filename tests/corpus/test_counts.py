@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.corpus.counts import check
-from tests.corpus.files import AWAITED, name_of, read, source_of, sources
 from tests.corpus.files import counts as counts_of_corpus
+from tests.corpus.files import name_of, read, source_of, sources
 from tests.corpus.table import outcomes, row_for
 from tracer.profile import errors
 
@@ -19,16 +19,11 @@ WITHOUT = sorted(set(sources()) - {source_of(path) for path in COUNTS})
 
 @pytest.mark.parametrize("path", COUNTS, ids=name_of)
 def test_a_source_comes_to_what_was_counted_apart(path: Path) -> None:
-    if path.parent.name in AWAITED:
-        pytest.skip(f"awaits its importer: {path.parent.name}")
-
     check(path)
 
 
 @pytest.mark.parametrize("path", WITHOUT, ids=name_of)
 def test_a_source_without_counts_is_read_or_refused_as_the_table_says(path: Path) -> None:
-    if path.parent.name in AWAITED:
-        pytest.skip(f"awaits its importer: {path.parent.name}")
     row = row_for(name_of(path), OUTCOMES)
 
     assert row is not None, "neither counts nor a row of docs/corpus.md"

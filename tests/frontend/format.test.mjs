@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 import {
-  formatAge,
   formatChange,
   formatCount,
   formatDuration,
@@ -14,6 +13,7 @@ import {
   formatWholePercent,
   titleOf,
 } from "../../frontend/js/format.js";
+import { formatAge } from "../../frontend/js/time-ago.js";
 
 const rows = JSON.parse(readFileSync(new URL("../view/numbers.json", import.meta.url), "utf8"));
 

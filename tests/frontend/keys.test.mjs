@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { keyAction, neighbour } from "../../frontend/js/keys.js";
+import { KEY_HELP, keyAction, neighbour } from "../../frontend/js/keys.js";
 import { nodeOf, treeOf } from "./trees.mjs";
 
 test("down leads away from the root in an icicle and towards it in a flame", () => {
@@ -10,6 +10,18 @@ test("down leads away from the root in an icicle and towards it in a flame", () 
 
 test("keys with a modifier stay the browser's", () => {
   assert.equal(keyAction({ key: "n", ctrlKey: true }, { isFlame: false }), "");
+});
+
+test("every key that does something is in the list of keys", () => {
+  const listed = KEY_HELP.flatMap(([keys]) => keys.split(/, | and | /));
+  const printable = Array.from({ length: 94 }, (_, i) => String.fromCharCode(33 + i));
+  const isFlame = false;
+
+  const unlisted = printable.filter((key) => keyAction({ key }, { isFlame }) && !listed.includes(key));
+
+  assert.deepEqual(unlisted, ["-", "="]); // beside − and +, which they stand for
+  for (const key of listed.filter((each) => each.length === 1 && each !== "−"))
+    assert.notEqual(keyAction({ key }, { isFlame }), "", key);
 });
 
 test("arrows go to the widest child, the parent and the siblings, and stop at the edges", () => {

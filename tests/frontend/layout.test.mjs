@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { PayloadError, decode } from "../../frontend/js/fgb2.js";
+import { frameWords } from "../../frontend/js/frame-words.js";
 import { depthOf, layoutTree, nameOf, rowOf, self2Of, selfOf } from "../../frontend/js/layout.js";
 import { encode, encodeStacks, randomStacks } from "./encode.mjs";
 import { diffOf, nodeOf, treeOf } from "./trees.mjs";
@@ -96,4 +97,22 @@ test("an empty profile is a root of nothing", () => {
   assert.equal(tree.n, 1);
   assert.equal(tree.width[0], 0);
   assert.equal(nameOf(tree, 0), "all");
+});
+
+test("what adding fractions leaves is no self value, and fractions without a negative one are no movement", () => {
+  const tree = layoutTree({
+    header: { encoding: "float64", total: 0.1 + 0.2 + 0.3 },
+    n: 4,
+    strings: ["a", "b", "c"],
+    names: [0, 0, 1, 2],
+    childCounts: [3, 0, 0, 0],
+    self: Float64Array.of(0, 0.1, 0.2, 0.3),
+    self2: null,
+  });
+  tree.total[0] -= 1e-16;
+
+  assert.equal(selfOf(tree, 0), 0);
+  const words = frameWords(tree, { unit: "bytes" }).facts(0, 0);
+  assert.deepEqual([words[0][0], words[0][2], words[1][1]], ["total", "100.0\u00a0% of all", "0\u00a0B"]);
+  assert.equal(treeOf({ a: 5, b: -3 }, { isSigned: true }).isSigned, true);
 });

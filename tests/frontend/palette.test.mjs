@@ -27,8 +27,9 @@ for (const theme of ["light", "dark"]) {
     const fills = [
       "frame-root",
       "diff-0",
-      ...[1, 2, 3, 4].flatMap((i) => [`up-${i}`, `down-${i}`]),
-      ...[1, 2, 3, 4, 5, 6, 7, 8].map((i) => `mem-${i}`),
+      "frame-muted",
+      ...[1, 2, 3, 4].flatMap((i) => [`up-${i}`, `down-${i}`, `age-${i}`]),
+      ...[1, 2, 3, 4, 5, 6, 7, 8].flatMap((i) => [`mem-${i}`, `warm-${i}`, `module-${i}`]),
     ];
 
     for (const name of fills) {

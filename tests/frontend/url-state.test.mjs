@@ -7,6 +7,8 @@ import { nodeOf, treeOf } from "./trees.mjs";
 const full = {
   type: "outstanding_bytes",
   snapshot: 3,
+  since: 2,
+  other: { since: 0, seq: 2 },
   focus: ["main", "a;b=c&d#e", "std::vector<int>::push"],
   range: [0.25, 0.5],
   selected: ["main", "x"],
@@ -36,6 +38,17 @@ test("writing is stable, and the default view is short", () => {
   assert.equal(writeState({ type: "calls", view: "icicle", focus: [] }), "#v=1&t=calls");
 });
 
+test("a second brush on an interval is written with both ends", () => {
+  const other = { since: 4, seq: 9 };
+
+  assert.match(writeState({ ...full, other }), /&s=3&from=2&b=4-9&/);
+  assert.deepEqual(readState("#v=1&s=3&b=4-9").other, other);
+  assert.deepEqual(
+    ["b=x-9", "b=x", "b=-3-4"].map((text) => readState(`#v=1&${text}`).other),
+    [null, null, null],
+  );
+});
+
 test("a sandwich is read with its function, and not without", () => {
   const state = readState(writeState({ ...full, view: "sandwich", fn: "std::map<int, long>::find" }));
 
@@ -57,6 +70,8 @@ test("hostile fragments are read as nothing", () => {
   assert.deepEqual(readState(""), {
     type: "",
     snapshot: 0,
+    since: 0,
+    other: null,
     focus: [],
     range: null,
     selected: [],

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 import pytest
 import zstandard
@@ -153,11 +154,28 @@ def memcheck(frames: list[str]) -> bytes:
     return lines(*head, *stack, "==7== ", "==7== LEAK SUMMARY:")
 
 
+def memcheck_xml(frames: list[str]) -> bytes:
+    head = "<?xml version='1.0'?>", "<valgrindoutput>", "<pid>7</pid>", "<error>"
+    lost = "<text>3 bytes in 1 blocks are definitely lost in loss record 1 of 1</text>"
+    named = (f"<frame>\n<fn>{escape(name)}</fn>\n</frame>" for name in reversed(frames))
+    return lines(*head, lost, *named, "</error>", "</valgrindoutput>")
+
+
+def dtrace_events(frames: list[str]) -> bytes:
+    stack = [f"              a`{name}+0x1" for name in reversed(frames)]
+    return lines("# memflame-dtrace 1", "malloc 1 0x5581c0 3", *stack, "")
+
+
+def strace(frames: list[str]) -> bytes:
+    call = "mmap(NULL, 3, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x10000"
+    return lines(call, *(f" > /a({name}+0x1) [0x1]" for name in reversed(frames)))
+
+
 MAKERS: dict[str, Callable[[list[str]], bytes]] = {
     maker.__name__: maker
     for maker in (
         folded, perf_script, stackcount, memleak, bpftrace, dtrace, jemalloc, gperftools, pprof, massif, heaptrack,
-        speedscope, dhat, sanitizer, memcheck,
+        speedscope, dhat, sanitizer, memcheck, memcheck_xml, dtrace_events, strace,
     )
 }  # fmt: skip
 

@@ -18,6 +18,8 @@ from tracer import protocol
 from tracer.profile import tree
 from tracer.profile.errors import ProfileError
 from tracer.profile.export.forms import FORMS
+from tracer.profile.export.picture import Picture
+from tracer.profile.export.source import Source
 from tracer.profile.formats import FORMATS, read_profile
 from tracer.profile.model import Limits, Profile
 
@@ -93,4 +95,4 @@ def check_that_it_can_be_stored(profile: Profile) -> None:
     assert all(name.split() == [name] for name in names)
     tree.unpack(tree.pack(tree.build(profile)))
     for form in FORMS.values():
-        form.write(profile, io.BytesIO(), "fuzzed")
+        form.write(Source(profile=profile), io.BytesIO(), Picture("fuzzed"))

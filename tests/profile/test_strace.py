@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
-import os
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,10 +10,8 @@ from tracer import protocol
 from tracer.profile.errors import EmptyProfile, LimitExceeded
 from tracer.profile.formats import address_space, read_profile
 from tracer.profile.formats.address_space import AddressSpace, Copies, Range
-from tracer.profile.formats.strace_memory import CALLS
 from tracer.profile.model import Profile, Stack
 
-CORPUS = Path(os.environ.get("MEMFLAME_CORPUS") or Path(__file__).parents[3] / "shared" / "corpus")
 MAP = "mmap(NULL, 8192, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0)"
 
 
@@ -28,25 +22,6 @@ def read(text: str) -> Profile:
 def outstanding(text: str) -> dict[Stack, int]:
     profile = read(text)
     return {stack: int(values[0]) for stack, values in profile.rows() if values[0]}
-
-
-def counted() -> list[Any]:
-    """Logs of the corpus with counts that were made apart; none where it does not lie beside us."""
-    paths = sorted((CORPUS / "strace").glob("*.totals.json"))
-    wants = [(path, json.loads(path.read_text())) for path in paths]
-    return [pytest.param(path, want, id=path.name) for path, want in wants if want["ok_calls"]]
-
-
-@pytest.mark.parametrize(("path", "want"), counted())
-def test_logs_come_to_what_was_counted_apart(path: Path, want: dict[str, Any]) -> None:
-    profile = read(path.with_name(path.name.removesuffix(".totals.json")).read_text())
-
-    totals = {known.name: profile.total(column) for column, known in enumerate(profile.value_types)}
-    assert totals["mapped_bytes"] + totals["reserved_bytes"] == want["mmap_bytes_requested"]
-    assert totals["unmapped_bytes"] == want["munmap_bytes"]
-    assert totals["heap_bytes"] == want["brk_net_growth"]
-    assert totals["calls"] == sum(want["ok_calls"].get(name, 0) for name in CALLS)
-    assert totals["failed_calls"] == want["failed_calls"]
 
 
 def test_a_child_that_is_heard_of_before_its_parents_clone_returns_has_the_parents_memory() -> None:

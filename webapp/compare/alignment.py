@@ -25,7 +25,8 @@ def alignment_of(text: str, before: Side, after: Side) -> Alignment:
 
 
 def saved_rules(project: Project) -> str:
-    return ProjectAlignment.objects.filter(project=project).values_list("rules", flat=True).first() or ""
+    """Empty for none; a side's run was read with its project's alignment, so this asks the database nothing."""
+    return project.alignment.rules if hasattr(project, "alignment") else ""
 
 
 def save_rules(project: Project, text: str) -> None:
@@ -37,7 +38,7 @@ def save_rules(project: Project, text: str) -> None:
 def report(before: Side, after: Side, diff: DiffPayload, alignment: Alignment) -> dict[str, Any]:
     """[before, after] that matched exactly, matched only after the rules, and not at all; they add up to each side."""
     exact = (diff_payload(before, after, diff.value_type) if alignment else diff).matched
-    sizes = [side.snapshot.total_of(diff.value_type) for side in (before, after)]
+    sizes = [side.total(diff.value_type) for side in (before, after)]
     pairs = list(zip(exact, diff.matched, sizes, strict=True))
     return {
         "rules": alignment.text or EXACT,

@@ -10,6 +10,7 @@ from webapp.compare.backend import diff_payload
 from webapp.compare.sides import Side, common_value_types
 from webapp.compare.warnings import warnings
 from webapp.runs.runview import SHOWN_OF_VALUE_TYPE
+from webapp.teams.models import CodePreset
 
 
 def comparison(before: Side, after: Side, value_type: str, alignment: Alignment) -> dict[str, Any]:
@@ -26,5 +27,6 @@ def comparison(before: Side, after: Side, value_type: str, alignment: Alignment)
         "nodes": diff.nodes,
         "common_nodes": diff.common_nodes,
         "alignment": report(before, after, diff, alignment),
+        "code_presets": CodePreset.views_of(after.run.project or before.run.project),
         "warnings": warnings(before, after, value_type, diff),
     }

@@ -12,7 +12,7 @@ from tracer.profile.export.diff_forms import DIFF_WRITERS, Difference
 from tracer.profile.export.picture import Picture
 from webapp.compare import plain
 from webapp.compare.sides import Side, common_value_types, names
-from webapp.flamegraph.exports import NoSuchExport, download, load_tree
+from webapp.flamegraph.exports import NoSuchExport, download
 
 
 class NotNormalized(ValueError):
@@ -41,7 +41,7 @@ def difference_file(
 
 
 def _difference(before: Side, after: Side, value_type: str, *, is_normalized: bool) -> Difference:
-    diff = tree.merge(load_tree(before.snapshot), load_tree(after.snapshot), value_type)
+    diff = tree.merge(before.tree(value_type), after.tree(value_type), value_type)
     try:
         return Difference.normalized(diff) if is_normalized else Difference(diff)
     except ValueError as error:

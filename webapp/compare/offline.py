@@ -6,9 +6,10 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
 from tracer.profile.alignment import Alignment
-from webapp.compare.backend import diff_payload, packed
+from webapp.compare.backend import diff_payload
 from webapp.compare.comparison import comparison
 from webapp.compare.sides import Side, common_value_types
+from webapp.flamegraph.cached import packed
 from webapp.flamegraph.exports import NoSuchExport
 from webapp.flamegraph.offline import attachment, offline_context, view_of
 from webapp.flamegraph.onefile import one_file

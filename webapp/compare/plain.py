@@ -13,7 +13,6 @@ from webapp.compare.sides import Side, common_value_types
 from webapp.compare.warnings import warnings
 from webapp.flamegraph.plain import title_of, unit_of
 from webapp.flamegraph.quality import WORDS as GRADE_WORDS
-from webapp.runs.models import Snapshot
 from webapp.runs.runview import snapshot_title
 from webapp.runs.templatetags.numbers import duration
 
@@ -54,8 +53,12 @@ def title(before: Side, after: Side) -> str:
     if all(deploys) and deploys[0] != deploys[1]:
         return f"{deploys[0]} against {deploys[1]}"
     if before.run == after.run:
-        return f"{before.run.run_id}, {snapshot_title(before.snapshot)} against {snapshot_title(after.snapshot)}"
+        return f"{before.run.run_id}, {_title(before)} against {_title(after)}"
     return f"{before.run.run_id} against {after.run.run_id}"
+
+
+def _title(side: Side) -> str:
+    return side.moment or snapshot_title(side.snapshot)
 
 
 def finding(table: dict[str, Any], unit: str) -> list[Piece]:
@@ -98,7 +101,7 @@ def _side(side: Side, total: float, unit: str) -> dict[str, str]:
         "total": value(total, unit),
         "deploy": run.deploy,
         "facts": ", " + ", ".join(filter(None, [started, run.service or run.title, run.host_name])),
-        "moment": _moment(side.snapshot),
+        "moment": _moment(side),
         "run": run.run_id,
     }
 
@@ -139,7 +142,7 @@ def _words(shown: int, count: int) -> str:
     return f"1–{short_count(shown)} of {short_count(count)} functions. {NOTE}"
 
 
-def _moment(snapshot: Snapshot) -> str:
-    if snapshot.label:
-        return f", {snapshot.label}"
-    return f", at {duration(snapshot.elapsed_s)}" if snapshot.elapsed_s else ""
+def _moment(side: Side) -> str:
+    if side.moment:
+        return f", {side.moment}"
+    return f", at {duration(side.snapshot.elapsed_s)}" if side.snapshot.elapsed_s else ""

@@ -12,12 +12,12 @@ from django.views.decorators.http import require_GET, require_POST
 from tracer.profile.alignment import Alignment, BadAlignment
 from webapp.compare import backend, plain
 from webapp.compare.alignment import alignment_of, save_rules
-from webapp.compare.backend import packed
 from webapp.compare.exports import NotNormalized, difference_file
-from webapp.compare.models import DiffPayload
+from webapp.compare.models import DiffPayload, key_of
 from webapp.compare.offline import difference_page
 from webapp.compare.sides import NoSuchSide, NothingToCompare, Side, common_value_types, find_side, names, taken_at
 from webapp.flamegraph import offline
+from webapp.flamegraph.cached import packed
 from webapp.flamegraph.exports import MENU, NoSuchExport
 from webapp.flamegraph.pictures import BadPicture, picture_of
 from webapp.flamegraph.serving import packed_response, signed_in
@@ -64,9 +64,8 @@ def _difference(request: HttpRequest, before: Side, after: Side) -> dict[str, An
     common, asked = common_value_types(before, after), request.GET.get("t", "")
     name = asked if asked in common else common[0]
     alignment = _alignment(request, before, after)
-    found = backend.known_diff(before, after, name, alignment)
-    if "plain" in request.GET:
-        found = backend.with_table(found or backend.diff_payload(before, after, name, alignment), alignment)
+    find = backend.diff_with_table if "plain" in request.GET else backend.known_diff
+    found = find(before, after, name, alignment)
     return {
         "gone": f"{asked} is not on both sides; {name} is shown." if asked and asked != name else "",
         "plain": plain.page(before, after, name, found) if found and found.table else None,
@@ -118,7 +117,8 @@ def _row(viewer: User, before: str, after: str, value_type: str, tag: str) -> Di
         sides = find_side(viewer, before), find_side(viewer, after)
     except (NoSuchSide, NothingToCompare):
         return None
-    found = DiffPayload.objects.filter(before=sides[0].snapshot, after=sides[1].snapshot, value_type=value_type)
+    key = key_of(*sides, value_type)
+    found = DiffPayload.objects.filter(**{name: key[name] for name in ("before", "after", "since", "value_type")})
     return next((row for row in found.defer("overview", "table") if row.tag == tag), None)
 
 

@@ -82,7 +82,7 @@ def _about_binaries(before: Side, after: Side) -> Iterator[str]:
 
 
 def _about_origin(before: Side, after: Side) -> Iterator[str]:
-    if before.snapshot.pk == after.snapshot.pk:
+    if before.name == after.name:
         yield "Both sides are the same snapshot."
         return
     if before.run.collector != after.run.collector:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponseBase
 from ninja import Field, Query, Router, Schema
 
@@ -9,6 +11,7 @@ from tracer.profile.export.picture import MIN_WIDTH, PALETTES, WIDTH
 from webapp.errors import ApiError
 from webapp.flamegraph import offline
 from webapp.flamegraph.exports import NoSuchExport, snapshot_file
+from webapp.flamegraph.intervals import NoSuchInterval, NotAnInterval, find_interval, interval_view
 from webapp.flamegraph.pictures import VIEWS, BadPicture, picture_of
 from webapp.runs.models import Run
 from webapp.teams.auth import session_or_token, viewer_of
@@ -40,9 +43,7 @@ def export_snapshot(
     request: HttpRequest, run_id: str, seq: int, form: str, query: Query[SnapshotQuery]
 ) -> HttpResponseBase:
     """The file, as an attachment: `curl -OJ`. It is made of the stored stacks, with the names they have now."""
-    run = Run.objects.visible_to(viewer_of(request)).filter(run_id=run_id).first()
-    if run is None:
-        raise ApiError(404, f"There is no run {run_id!r} that you may see.")
+    run = _run(request, run_id)
     snapshot = run.snapshots.filter(seq=seq, revision__gt=0).select_related("run").first()
     if snapshot is None:
         raise ApiError(404, f"Run {run_id} has no snapshot {seq} that was read.")
@@ -54,3 +55,30 @@ def export_snapshot(
         raise ApiError(404, str(error)) from None
     except BadPicture as error:
         raise ApiError(422, str(error)) from None
+
+
+@router.get(
+    "/runs/{run_id}/intervals/{since}/{until}",
+    response=dict[str, Any],
+    summary="What a flow was after one snapshot of a run, until another",
+)
+def get_interval(request: HttpRequest, run_id: str, since: int, until: int, value_type: str = "") -> dict[str, Any]:
+    """`value_type` defaults to the first flow that both have; a level has none.
+
+    The first call makes the tree. `payload_url` has `{value_type}`, `{tag}` and `{stage}`, overview or full, to be
+    filled in. `negative` has the number of frames below zero, and how much, where estimates shrank.
+    """
+    try:
+        interval = find_interval(_run(request, run_id), since, until)
+        return interval_view(interval, value_type or next(iter(interval.flows()), ""))
+    except NoSuchInterval as error:
+        raise ApiError(404, str(error)) from None
+    except NotAnInterval as error:
+        raise ApiError(422, str(error)) from None
+
+
+def _run(request: HttpRequest, run_id: str) -> Run:
+    run = Run.objects.visible_to(viewer_of(request)).filter(run_id=run_id).first()
+    if run is None:
+        raise ApiError(404, f"There is no run {run_id!r} that you may see.")
+    return run

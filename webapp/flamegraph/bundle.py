@@ -1,4 +1,4 @@
-"""An ES module and all that it imports to one classic script, for pages that are opened without a server.
+"""An ES module and all that it imports to one classic script: one request for a page, none for a saved one.
 
 Each module becomes a function's body, those that it imports first. Only the few forms of import and export that
 frontend/js and its vendored files use are known; anything else is refused, and tests bundle every module.
@@ -43,14 +43,15 @@ def _in_order_of_need(entry: str, read: Callable[[str], str]) -> dict[str, str]:
             continue
         texts[path] = read(path)
         above.append(path)
-        needed = [other for other in _imported(path, texts[path]) if other not in ordered]
+        needed = [other for other in imported(path, texts[path]) if other not in ordered]
         if circle := [other for other in needed if other in above]:
             raise UnknownModuleForm(f"{path} and {circle[0]} import each other")
         waiting += needed
     return ordered
 
 
-def _imported(path: str, text: str) -> list[str]:
+def imported(path: str, text: str) -> list[str]:
+    """Paths of the modules that a module imports."""
     return [_resolved(path, found["path"]) for found in _IMPORT.finditer(text)]
 
 

@@ -23,7 +23,7 @@ _FIRST_MODULE = '<script type="module"'
 _DROPPED = re.compile(r'<link rel="(?:preload|modulepreload|icon)"[^>]*>\n?')
 _STYLE = re.compile(r'<link rel="stylesheet" href="([^"]+)">')
 _SCRIPT = re.compile(r'<script (type="module" )?src="([^"]+)"></script>')
-_HASH_OF_NAME = re.compile(r"\.[0-9a-f]{12}(?=\.\w+$)")  # as ModuleStaticFilesStorage writes it
+_HASH_OF_NAME = re.compile(r"\.[0-9a-f]{12}(?=\.\w+$)")  # as JoinedStaticFilesStorage writes it
 _WITHOUT_NETWORK = "default-src 'none'; img-src data:; worker-src blob:; base-uri 'none'; form-action 'none'"
 
 

@@ -12,4 +12,9 @@ urlpatterns = [
     path("runs/<str:run_id>/export/<int:seq>/<str:form>", views.export, name="export"),
     # Names of value types may hold a slash.
     path("runs/<str:run_id>/payload/<int:seq>/<path:value_type>/<str:tag>/<str:stage>", views.payload, name="payload"),
+    path(
+        "runs/<str:run_id>/interval/<int:since>/<int:until>/<path:value_type>/<str:tag>/<str:stage>",
+        views.interval_payload,
+        name="interval_payload",
+    ),
 ]

@@ -11,8 +11,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET
 
 from tracer.profile.formats.unpack import packed_as
-from webapp.flamegraph import exports, offline, plain
+from webapp.flamegraph import cached, exports, offline, plain
 from webapp.flamegraph.filters import filter_words, mode_words
+from webapp.flamegraph.models import IntervalPayload
 from webapp.flamegraph.pictures import BadPicture, picture_of
 from webapp.flamegraph.serving import packed_response, quoted, signed_in
 from webapp.pushes.models import RollingRun
@@ -34,7 +35,8 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
     """The page of a run in any state. JavaScript draws the graph; the table of functions stands here without it too."""
     runs = Run.objects.visible_to(request.user).for_view().select_related("project__team")
     found = get_object_or_404(runs, run_id=run_id)
-    columns = "seq", "run", "revision", "value_types", "capture", "skipped_lines", "elapsed_s", "label", "received"
+    # Captures are read of the newest and the one shown only: each may have 100,000 characters.
+    columns = "seq", "run", "revision", "value_types", "skipped_lines", "elapsed_s", "label", "received"
     snapshots = list(found.snapshots.only(*columns))
     shown = plain.shown(snapshots, request.GET.dict(), default_seq=found.shown_seq)
     first = _payload_of(shown) if shown else None
@@ -108,6 +110,23 @@ def _packed(row: Payload, stage: str) -> bytes:
         return bytes(row.overview)
     with default_storage.open(row.file) as file:
         return bytes(file.read())
+
+
+@require_GET
+def interval_payload(
+    request: HttpRequest, run_id: str, since: int, until: int, value_type: str, tag: str, stage: str
+) -> HttpResponseBase:
+    """A gzip FGB2 payload of what a flow was between two snapshots. Other revisions have another address."""
+    viewer = signed_in(request)
+    if isinstance(viewer, HttpResponse):
+        return viewer
+    run = get_object_or_404(Run.objects.visible_to(viewer).only("pk"), run_id=run_id)
+    found = IntervalPayload.objects.filter(since__run=run, since__seq=since, until__run=run, until__seq=until)
+    rows = found.filter(value_type=value_type).defer("overview", "functions")
+    row = next((row for row in rows if row.tag == tag), None)
+    if row is None or stage not in STAGES or not row.is_whole:
+        raise Http404("no such payload")
+    return packed_response(request, f"{tag}-{stage}", lambda: cached.packed(row, stage))
 
 
 @login_required

@@ -15,7 +15,7 @@ from webapp.middleware import release_upload_slot
 from webapp.runs import facts, uploads
 from webapp.runs.listing import BadFilter, RunFilters, page_of, parse_label
 from webapp.runs.models import Run, State
-from webapp.runs.runview import listed_view, run_view
+from webapp.runs.runview import capture_view, listed_view, run_view
 from webapp.teams.auth import project_or_404, session_only, session_or_token, viewer_of
 from webapp.teams.models import ApiToken, Role, User
 
@@ -160,11 +160,23 @@ def list_runs(request: HttpRequest, slug: str, query: Query[ListQuery]) -> dict[
 
 
 @router.get("/runs/{run_id}", response=dict[str, Any], summary="One run with its snapshots")
-def get_run(request: HttpRequest, run_id: str) -> dict[str, Any]:
+def get_run(request: HttpRequest, run_id: str, brief: bool = False) -> dict[str, Any]:
+    """`brief=true` leaves the captures of all but two out where there are more than 50 snapshots."""
     run = Run.objects.visible_to(viewer_of(request)).for_view().filter(run_id=run_id).first()
     if run is None:
         raise ApiError(404, f"There is no run {run_id!r} that you may see.")
-    return run_view(run)
+    return run_view(run, is_brief=brief)
+
+
+@router.get(
+    "/runs/{run_id}/snapshots/{int:seq}/capture", response=dict[str, Any], summary="What a brief run leaves out"
+)
+def get_capture(request: HttpRequest, run_id: str, seq: int) -> dict[str, Any]:
+    run = Run.objects.visible_to(viewer_of(request)).filter(run_id=run_id).first()
+    snapshot = run.snapshots.filter(seq=seq).first() if run else None
+    if snapshot is None:
+        raise ApiError(404, f"There is no snapshot {seq} of run {run_id!r} that you may see.")
+    return capture_view(snapshot)
 
 
 def _take(request: HttpRequest, upload: uploads.Upload) -> HttpResponse:

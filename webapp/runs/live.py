@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from webapp.runs.models import Run
 from webapp.runs.notify import group_of
-from webapp.runs.runview import progress_view, snapshot_views, value_types_view
+from webapp.runs.runview import COLUMNS, brief_views, progress_view, value_types_view
 from webapp.teams.models import User
 
 log = logging.getLogger(__name__)
@@ -155,10 +155,10 @@ def live_message(run: Run, seen: Seen) -> dict[str, Any]:
     now_there = {seq: (revision, error) for seq, revision, error in rows}
     fresh = [seq for seq, version in now_there.items() if seen.snapshots.get(seq) != version]
     seen.snapshots = now_there
-    snapshots = list(run.snapshots.filter(seq__in=fresh)) if fresh else []
+    snapshots = list(run.snapshots.filter(seq__in=fresh).only(*COLUMNS)) if fresh else []
     last = next((snapshot for snapshot in reversed(snapshots) if snapshot.value_types), None)
     message = {"type": "run", **progress_view(run), "agent_seen_s": agent_seen_s(run)}
-    message["snapshots"] = snapshot_views(snapshots)
+    message["snapshots"] = brief_views(snapshots, run.shown_seq)
     message["value_types"] = value_types_view(last)
     return message
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from tracer import prices, protocol
 from webapp.hosts.models import Host
+from webapp.runs.tags import payload_tag
 from webapp.runs.targets import target_words
 from webapp.teams.models import ApiToken, Project, User, Viewer
 
@@ -287,8 +288,7 @@ class Payload(models.Model):
 
     @property
     def tag(self) -> str:
-        """Part of the payload's address: another revision or other bytes have another address."""
-        return f"{self.revision}-{self.content_hash}"
+        return payload_tag(self.revision, self.content_hash)
 
 
 class UnnamedModule(models.Model):

@@ -1,4 +1,4 @@
-"""The RunView: one dict of a run and its snapshots, the same for the API and the live socket, in three queries."""
+"""The RunView: one dict of a run and its snapshots, the same for the API and the live socket, in four queries."""
 
 from __future__ import annotations
 
@@ -7,14 +7,25 @@ from typing import Any
 
 from tracer import protocol
 from webapp.runs.models import Payload, Run, Snapshot
+from webapp.runs.tags import payload_tag
 from webapp.runs.templatetags.numbers import duration
+from webapp.teams.models import CodePreset
 
+MANY_SNAPSHOTS = 50  # of more, a brief view has the captures of two only: each may have 100,000 characters
+PLOTTED_OF_CAPTURE = ("interval_s", "thinned")  # what the time line reads of every snapshot
+COLUMNS = (
+    *("run", "seq", "elapsed_s", "label", "revision", "nodes"),
+    *("skipped_lines", "skipped", "error", "value_types", "capture"),
+)
 SHOWN_OF_VALUE_TYPE = ("name", "unit", "kind", "meaning", "is_signed", "is_float")
 
 
-def run_view(run: Run) -> dict[str, Any]:
-    """All that the run page shows. Cost: two queries beside the run's own (use `for_view`), whatever its snapshots."""
-    snapshots = list(run.snapshots.all())
+def run_view(run: Run, *, is_brief: bool = False) -> dict[str, Any]:
+    """All that the run page shows. Cost: three queries beside its own (use `for_view`), whatever its snapshots.
+
+    A brief one of many snapshots has the captures of two: of the newest and of the one shown by default.
+    """
+    snapshots = list(run.snapshots.only(*COLUMNS))
     last = next((snapshot for snapshot in reversed(snapshots) if snapshot.value_types), None)
     return {
         "run": run.run_id,
@@ -38,7 +49,8 @@ def run_view(run: Run) -> dict[str, Any]:
         "preview_until": run.preview_until,
         **progress_view(run),
         "value_types": value_types_view(last),
-        "snapshots": snapshot_views(snapshots),
+        "snapshots": brief_views(snapshots, run.shown_seq) if is_brief else snapshot_views(snapshots),
+        "code_presets": CodePreset.views_of(run.project),
         "payload_url": f"/runs/{run.run_id}/payload/{{seq}}/{{value_type}}/{{tag}}/{{stage}}",
         "url": f"/runs/{run.run_id}",
     }
@@ -87,10 +99,30 @@ def snapshot_views(snapshots: Collection[Snapshot]) -> list[dict[str, Any]]:
     tags: dict[int, dict[str, Any]] = {snapshot.pk: {} for snapshot in snapshots}
     revision = {snapshot.pk: snapshot.revision for snapshot in snapshots}
     rows = Payload.objects.filter(snapshot__in=list(tags)) if tags else Payload.objects.none()
-    for row in rows.only("snapshot_id", "revision", "value_type", "content_hash", "overview_is_full"):
-        if row.revision == revision[row.snapshot_id]:
-            tags[row.snapshot_id][row.value_type] = [row.tag, row.overview_is_full]
+    columns = "snapshot_id", "revision", "value_type", "content_hash", "overview_is_full"
+    for pk, of_revision, value_type, content_hash, is_full in rows.values_list(*columns):
+        if of_revision == revision[pk]:
+            tags[pk][value_type] = [payload_tag(of_revision, content_hash), is_full]
     return [_snapshot_view(snapshot, tags[snapshot.pk]) for snapshot in snapshots]
+
+
+def brief_views(snapshots: Collection[Snapshot], shown_seq: int = 0) -> list[dict[str, Any]]:
+    """The same; of many snapshots, what most captures say is left out, and `is_brief` says so."""
+    views = snapshot_views(snapshots)
+    if len(views) <= MANY_SNAPSHOTS:
+        return views
+    whole = {views[-1]["seq"], shown_seq}
+    return [view if view["seq"] in whole else _brief(view) for view in views]
+
+
+def _brief(view: dict[str, Any]) -> dict[str, Any]:
+    capture = {key: view["capture"][key] for key in PLOTTED_OF_CAPTURE if key in view["capture"]}
+    return view | {"capture": capture, "skipped": [], "is_brief": True}
+
+
+def capture_view(snapshot: Snapshot) -> dict[str, Any]:
+    """What a brief view leaves out."""
+    return {"capture": snapshot.capture, "skipped": snapshot.skipped}
 
 
 def _snapshot_view(snapshot: Snapshot, tags: dict[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,7 +13,7 @@ from django.core.exceptions import NON_FIELD_ERRORS
 from django.utils import timezone
 
 from webapp.teams import throttle
-from webapp.teams.models import Role, User
+from webapp.teams.models import CodePreset, Project, Role, User
 
 IN_PROJECT, IN_TEAM = "project", "team"
 THROTTLED = "throttled"
@@ -75,3 +76,39 @@ class MemberForm(forms.Form):
         if not User.objects.filter(username=name, is_active=True).exists():
             raise forms.ValidationError(f"This site has no user “{name}”. Names are matched exactly, capitals count.")
         return name
+
+
+class PresetForm(forms.Form):
+    """A name for the functions that are a project's own code, and the expression that finds them."""
+
+    name = forms.CharField(max_length=60, error_messages={"required": "Name the code: the name is what people choose."})
+    pattern = forms.CharField(
+        max_length=CodePreset.PATTERN_CHARACTERS,
+        strip=False,
+        error_messages={"required": "Enter an expression that the names of your functions match."},
+    )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.project = project
+
+    def clean_name(self) -> str:
+        name = str(self.cleaned_data["name"])
+        if self.project.code_presets.filter(name=name).exists():
+            raise forms.ValidationError(f"“{name}” is there already. Delete it first, or choose another name.")
+        return name
+
+    def clean_pattern(self) -> str:
+        """Browsers apply it; what both languages read is read the same."""
+        pattern = str(self.cleaned_data["pattern"])
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            at = f" at character {error.pos + 1}" if error.pos is not None else ""
+            raise forms.ValidationError(f"This is no expression: {error.msg}{at}.") from None
+        return pattern
+
+    def clean(self) -> dict[str, Any]:
+        if self.project.code_presets.count() >= CodePreset.MOST:
+            raise forms.ValidationError(f"A project has at most {CodePreset.MOST} of these. Delete one first.")
+        return self.cleaned_data

@@ -161,6 +161,27 @@ class ApiToken(models.Model):
             self.save(update_fields=["last_used_at"])
 
 
+class CodePreset(models.Model):
+    """Which functions are a project's own code: the step "only my code" of a graph offers it by its name."""
+
+    MOST = 30  # of a project: they stand in one menu
+    PATTERN_CHARACTERS = 500
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="code_presets")
+    name = models.CharField(max_length=60)
+    pattern = models.CharField(max_length=PATTERN_CHARACTERS)  # a regular expression over names of functions
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["project", "name"], name="one_code_preset")]
+
+    @classmethod
+    def views_of(cls, project: Project | None) -> list[dict[str, str]]:
+        """As the step has them: `title` and `pattern`."""
+        rows = project.code_presets.all() if project else ()
+        return [{"title": row.name, "pattern": row.pattern} for row in rows]
+
+
 class SignInTry(models.Model):
     """A sign-in that failed in the last minutes, or whose password is being checked; see throttle.py."""
 

@@ -15,7 +15,7 @@ from django.views.decorators.cache import never_cache
 
 from webapp.teams import members
 from webapp.teams.access import owns_team, person, project_or_404, require
-from webapp.teams.forms import IN_PROJECT, IN_TEAM, LoginForm, MemberForm, TokenForm
+from webapp.teams.forms import IN_PROJECT, IN_TEAM, LoginForm, MemberForm, PresetForm, TokenForm
 from webapp.teams.models import ApiToken, Project, Role, User
 
 
@@ -62,11 +62,12 @@ def _settings_page(
     *,
     token_form: TokenForm | None = None,
     member_form: MemberForm | None = None,
+    preset_form: PresetForm | None = None,
     new_token: str = "",
 ) -> HttpResponse:
     user = person(request)
     is_owner, is_team_owner = project.allows(user, Role.OWNER), owns_team(user, project.team)
-    is_invalid = bool((token_form and token_form.errors) or (member_form and member_form.errors))
+    is_invalid = any(form and form.errors for form in (token_form, member_form, preset_form))
     context = {
         "project": project,
         "can_manage": is_owner,
@@ -76,6 +77,8 @@ def _settings_page(
         "roles": Role.choices,
         "token_form": token_form or TokenForm(),
         "member_form": member_form or MemberForm(),
+        "presets": project.code_presets.all(),
+        "preset_form": preset_form or PresetForm(project=project),
         "new_token": new_token,
     }
     return render(request, "teams/project_settings.html", context, status=422 if is_invalid else 200)
@@ -96,6 +99,22 @@ def revoke_token(request: HttpRequest, project: Project) -> HttpResponse:
         token.revoked_at = timezone.now()
         token.save(update_fields=["revoked_at"])
     messages.success(request, f"The token “{token.name}” is revoked. Whoever uses it is refused from now on.")
+    return redirect("project_settings", project.slug)
+
+
+def add_preset(request: HttpRequest, project: Project) -> HttpResponse:
+    form = PresetForm(request.POST, project=project)
+    if not form.is_valid():
+        return _settings_page(request, project, preset_form=form)
+    preset = project.code_presets.create(**form.cleaned_data)
+    messages.success(request, f"“{preset.name}” is offered in the menu Steps of each graph of this project.")
+    return redirect("project_settings", project.slug)
+
+
+def delete_preset(request: HttpRequest, project: Project) -> HttpResponse:
+    preset = get_object_or_404(project.code_presets, name=request.POST.get("name", ""))
+    preset.delete()
+    messages.success(request, f"“{preset.name}” is deleted. Links that have it as a step work as before.")
     return redirect("project_settings", project.slug)
 
 
@@ -143,6 +162,8 @@ def _change(request: HttpRequest, project: Project, change: Callable[[], None]) 
 ACTIONS: dict[str, Callable[[HttpRequest, Project], HttpResponse]] = {
     "create_token": create_token,
     "revoke_token": revoke_token,
+    "add_preset": add_preset,
+    "delete_preset": delete_preset,
     "add_member": add_member,
     "change_member": change_member,
     "remove_member": remove_member,

@@ -15,6 +15,7 @@ from django.utils import timezone
 from webapp.compare import backend
 from webapp.compare.models import DiffPayload
 from webapp.compare.sides import find_side
+from webapp.flamegraph.cached import packed
 from webapp.runs import uploads
 from webapp.runs.models import Run
 from webapp.teams.models import User
@@ -33,8 +34,8 @@ def test_a_large_difference_has_an_overview_and_a_file(large_diff: Callable[[], 
     row = large_diff()
 
     assert not row.overview_is_full
-    assert len(backend.packed(row, "overview")) < 1000
-    assert backend.packed(row, "full") == (storage / row.file).read_bytes()
+    assert len(packed(row, "overview")) < 1000
+    assert packed(row, "full") == (storage / row.file).read_bytes()
 
 
 def test_a_difference_whose_file_is_gone_is_merged_again(large_diff: Callable[[], DiffPayload], storage: Path) -> None:

@@ -47,7 +47,7 @@ def test_the_page_costs_a_bounded_number_of_queries(
 ) -> None:
     client = as_user(story.alice)
 
-    with django_assert_num_queries(9):  # session, user, 2 x (run, snapshot), alignment, difference, projects
+    with django_assert_num_queries(8):  # session, user, 2 x (run, snapshot), difference, projects
         client.get(f"/compare/{two_runs[0].run_id}/{two_runs[1].run_id}")
 
 

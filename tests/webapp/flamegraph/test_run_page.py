@@ -103,7 +103,7 @@ def test_a_run_of_many_snapshots_costs_no_more_queries(
     for seq in range(1, 4):
         snapshot_of(run, seq)
 
-    with django_assert_num_queries(11):  # session, user, run, 2 x 2 for the role, snapshots, payload, symbols, projects
+    with django_assert_num_queries(12):  # session, user, run, 4 of roles, snapshots, capture, payload, symbols, project
         client.get(f"/runs/{run.run_id}")
 
 

@@ -74,3 +74,43 @@ def test_another_projects_token_finds_nothing(other_ci: Any, recorded_run: Calla
 
     assert answer.status_code == 404
     assert answer.json() == {"error": f"There is no run '{run.run_id}' that you may see."}
+
+
+def test_a_brief_view_of_many_snapshots_has_the_captures_of_two(
+    ci: Any, uploaded_run: Callable[..., Run], django_assert_max_num_queries: Any
+) -> None:
+    run = uploaded_run(reports(60))
+
+    with django_assert_max_num_queries(5):  # two for the token, run, snapshots, payloads
+        view = ci.get(f"/runs/{run.run_id}?brief=true").json()
+
+    whole = ci.get(f"/runs/{run.run_id}").json()
+    brief = [row["seq"] for row in view["snapshots"] if row.get("is_brief")]
+    assert brief == list(range(1, 60))
+    assert [row["totals"] for row in view["snapshots"]] == [row["totals"] for row in whole["snapshots"]]
+    assert [row["tags"] for row in view["snapshots"]] == [row["tags"] for row in whole["snapshots"]]
+    first = ci.get(f"/runs/{run.run_id}/snapshots/1/capture").json()
+    assert first == {key: whole["snapshots"][0][key] for key in ("capture", "skipped")}
+    assert view["snapshots"][0]["capture"] == {}
+    assert view["snapshots"][-1] == whole["snapshots"][-1]
+
+
+def test_a_brief_view_of_few_snapshots_leaves_nothing_out(ci: Any, recorded_run: Callable[..., Run]) -> None:
+    run = recorded_run()
+
+    assert ci.get(f"/runs/{run.run_id}?brief=true").json() == ci.get(f"/runs/{run.run_id}").json()
+
+
+def test_a_capture_is_only_for_who_may_see_the_run(ci: Any, other_ci: Any, recorded_run: Callable[..., Run]) -> None:
+    run = recorded_run()
+
+    assert ci.get(f"/runs/{run.run_id}/snapshots/1/capture").status_code == 200
+    assert ci.get(f"/runs/{run.run_id}/snapshots/2/capture").status_code == 404
+    assert other_ci.get(f"/runs/{run.run_id}/snapshots/1/capture").status_code == 404
+
+
+def reports(count: int) -> bytes:
+    """What memleak prints, once a second."""
+    stack = "\t64 bytes in 1 allocations from stack\n\t\t0x00005638de20bb5c\tload_index+0x1c [search-api]\n"
+    heads = (f"[00:{i // 60:02}:{i % 60:02}] Top 10 stacks with outstanding allocations:\n" for i in range(count))
+    return ("Attaching to pid 4711, Ctrl+C to quit.\n" + "".join(head + stack for head in heads)).encode()

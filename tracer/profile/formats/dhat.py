@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tracer.profile.errors import MalformedProfile
-from tracer.profile.formats.json_document import document, item, rows, whole
+from tracer.profile.formats.json_document import FrameKeys, document, rows, whole
 from tracer.profile.formats.reading import Reading
 from tracer.profile.formats.stack_sums import StackSums
 from tracer.profile.formats.text import head_text
@@ -40,21 +40,24 @@ def read(steps: Iterator[bytes], reading: Reading) -> Profile:
     found = document(steps)
     if found.get("dhatFileVersion") != 2:
         raise MalformedProfile(f"DHAT files of version {str(found.get('dhatFileVersion'))[:20]} are not read, only 2")
-    frames = [str(text) for text in rows(found, "ftbl")]
+    names = [_name(str(text)) for text in rows(found, "ftbl")]
     points = rows(found, "pps")
     keys = [key for key in _VALUE_TYPES if any(isinstance(point, dict) and key in point for point in points)]
     sums = StackSums([_VALUE_TYPES[key] for key in keys], reading.limits)
+    frame_keys = FrameKeys(names, sums)
     for point in points:
-        sums.add(*_row(point, keys, frames))
+        stack = frame_keys.of(reversed(rows(point, "fs")))
+        sums.add_key(stack or sums.key(["[stack not recorded]"]), _values(point, keys))
     profile = sums.finish("the file holds no program point: without --mode=heap nothing is allocated")
     profile.capture = {"command": str(found.get("cmd", ""))}
     return profile
 
 
-def _row(point: Any, keys: list[str], frames: list[str]) -> tuple[list[str], list[Number]]:
-    names = [_name(item(frames, place, "number of a frame")) for place in reversed(rows(point, "fs"))]
-    values: list[Number] = [whole(point.get(key, 0), key) for key in keys]
-    return names or ["[stack not recorded]"], values
+def _values(point: dict[str, Any], keys: list[str]) -> list[Number]:
+    values = [point.get(key, 0) for key in keys]
+    if all(type(value) is int for value in values):  # as in all files that are whole
+        return values
+    return [whole(value, key) for value, key in zip(values, keys, strict=True)]
 
 
 def _name(text: str) -> str:

@@ -12,7 +12,7 @@ class TraceTable:
 
     def __init__(self) -> None:
         self._strings = [""]
-        self._frames: list[tuple[str, ...]] = [()]  # of an instruction, outermost first
+        self._frames: list[tuple[str, ...]] = [()]  # of an instruction, innermost first
         self._instructions = array("q", [0])
         self._parents = array("q", [0])
 
@@ -23,7 +23,7 @@ class TraceTable:
         """Of each function its name, file and line: the one that was compiled into all others first."""
         names = [self._string(number) for number in functions[::3]]
         file = self._string(module).rpartition("/")[2]
-        named = tuple(name for name in reversed(names) if name)
+        named = tuple(name for name in names if name)
         self._frames.append(named or (f"[{file}]" if file else f"0x{address}",))
 
     def add_trace(self, instruction: int, parent: int) -> None:
@@ -38,11 +38,13 @@ class TraceTable:
 
     def stack(self, trace: int) -> list[str]:
         """Root first. A parent was told before its child, so there is no way round in a circle."""
-        parts: list[tuple[str, ...]] = []
+        frames, instructions, parents = self._frames, self._instructions, self._parents
+        names: list[str] = []
         while trace:
-            parts.append(self._frames[self._instructions[trace]])
-            trace = self._parents[trace]
-        return [name for part in reversed(parts) for name in part]
+            names += frames[instructions[trace]]
+            trace = parents[trace]
+        names.reverse()
+        return names
 
     def _string(self, number: int) -> str:
         if not 0 <= number < len(self._strings):

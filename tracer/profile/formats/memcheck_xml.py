@@ -50,12 +50,15 @@ class _Text:
         self._process = ""
         self._last_record = 0  # of the leak check that is read
         self._frame: dict[str, str] | None = None
+        self._is_over = False
 
     def take(self, number: int, line: str) -> Moment | None:
         if value := _VALUE.fullmatch(line):
             return self._take_value(number, value[1], unescape(value[2], _QUOTES))
         if tag := _TAG.fullmatch(line):
             self._take_tag(tag[1])
+        elif self._is_over and line.strip():
+            self._reports.skipped.skip(number, line, "it stands behind the end of the XML")
         return None
 
     def finish(self) -> Moment:
@@ -78,6 +81,8 @@ class _Text:
             self._frame = None
         elif name == "/error":
             self._reports.close()
+        elif name.endswith("valgrindoutput"):
+            self._is_over = name.startswith("/")
 
     def _take_record(self, number: int, text: str, record: re.Match[str]) -> Moment | None:
         """Records are counted from 1 on in each leak check, of which a program can ask for several."""

@@ -36,6 +36,8 @@ class Samples:
 
     def take(self, message: bytes) -> list[bytes]:
         """Its labels."""
+        self._samples += 1
+        _watch("number of samples", self._samples, self._limits.lines)
         parts, labels = {_LOCATIONS: b"", _VALUES: b""}, []
         for number, _, value in fields(message):
             if number in parts:
@@ -75,16 +77,15 @@ class Samples:
     def _check(self, depths: Numbers, values: int) -> None:
         """A packed file can hold very many of what takes it one byte."""
         self._frames += int(depths.sum())
-        self._samples += len(depths)
         self._numbers += values
-        for what, value, limit in (
-            ("number of frames in a stack", int(depths.max(initial=0)), self._limits.stack_frames),
-            ("number of samples", self._samples, self._limits.lines),
-            ("number of frames in all stacks", self._frames, self._limits.frames),
-            ("number of values", self._numbers, MAX_COLUMNS * self._samples),
-        ):
-            if value > limit:
-                raise LimitExceeded(what, limit=limit, value=value)
+        _watch("number of frames in a stack", int(depths.max(initial=0)), self._limits.stack_frames)
+        _watch("number of frames in all stacks", self._frames, self._limits.frames)
+        _watch("number of values", self._numbers, MAX_COLUMNS * self._samples)
+
+
+def _watch(what: str, value: int, limit: int) -> None:
+    if value > limit:
+        raise LimitExceeded(what, limit=limit, value=value)
 
 
 def unpacked(data: bytes) -> Numbers:

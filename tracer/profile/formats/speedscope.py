@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from tracer.profile.errors import MalformedProfile
-from tracer.profile.formats.json_document import document, item, number, rows
+from tracer.profile.formats.json_document import FrameKeys, document, number, rows
 from tracer.profile.formats.reading import Reading
 from tracer.profile.formats.stack_sums import StackSums
 from tracer.profile.formats.text import head_text
@@ -36,13 +36,15 @@ def read(steps: Iterator[bytes], reading: Reading) -> Profile:
     found = document(steps)
     names = [_name(frame) for frame in rows(found, "shared", "frames")]
     sums = StackSums([], reading.limits)
+    keys = FrameKeys(names, sums)
     taken: Counter[str] = Counter()
     for profile in rows(found, "profiles"):
         if not isinstance(profile, dict):
             raise MalformedProfile("a profile is no object")
         column = sums.add_column(_value_type(profile, reading, taken))
+        others: list[Number] = [0] * column
         for stack, value in _samples(profile):
-            sums.add_to(column, [item(names, place, "number of a frame") for place in stack], value)
+            sums.add_key(keys.of(stack), [*others, value])
     return sums.finish("the file holds no sample")
 
 

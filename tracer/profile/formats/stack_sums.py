@@ -6,8 +6,9 @@ import sys
 from array import array
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
-from tracer.profile.errors import EmptyProfile, LimitExceeded, MalformedProfile
+from tracer.profile.errors import EmptyProfile, LimitExceeded, MalformedProfile, ProfileError
 from tracer.profile.folded import MAX_COLUMNS
 from tracer.profile.model import MAX_VALUE, Limits, Number, Profile, ValueType
 
@@ -35,8 +36,6 @@ class StackSums:
     def __init__(self, value_types: Sequence[ValueType], limits: Limits) -> None:
         self.profile = Profile(tuple(value_types))
         self._limits = limits
-        self._amounts: list[Number] = [0] * len(value_types)  # of |value|: no sum of some of them can be larger
-        self._signed = [known.is_signed for known in value_types]
         self._frames = 0
         self._keys = _FrameKeys(self.profile, limits.name_bytes)
 
@@ -56,29 +55,25 @@ class StackSums:
             raise LimitExceeded(error.what, limit=error.limit, value=error.value, line=line) from None
 
     def add_key(self, key: bytes, values: Sequence[Number], line: int | None = None) -> None:
-        frames = len(key) // _ID_BYTES
-        if frames > self._limits.stack_frames:
-            what = "number of frames in a stack"
-            raise LimitExceeded(what, limit=self._limits.stack_frames, value=frames, line=line)
-        for place, value in enumerate(values):
-            self._watch(place, value, line)
-        if self.profile.add_key(key, values):
-            self._watch_frames(frames, line)
+        try:
+            is_new = self.profile.add_key(key, values)
+        except OverflowError:  # as the column's own numbers are
+            raise self._too_large(key, values, line) from None
+        if is_new:
+            self._watch_frames(len(key) // _ID_BYTES, line)
 
     def add_column(self, value_type: ValueType) -> int:
         """Position of a further value type, 0 for all stacks until now."""
         profile = self.profile
         profile.columns.append(array("d" if value_type.is_float else "q", [0] * profile.stack_count))
         profile.value_types = (*profile.value_types, value_type)
-        self._amounts.append(0)
-        self._signed.append(value_type.is_signed)
         if len(profile.columns) > MAX_COLUMNS:
             raise LimitExceeded("number of value types", limit=MAX_COLUMNS, value=len(profile.columns))
         return len(profile.columns) - 1
 
     def add_to(self, column: int, stack: Sequence[str], value: Number, line: int | None = None) -> None:
         """Add to one of several value types."""
-        values: list[Number] = [0] * len(self._amounts)
+        values: list[Number] = [0] * len(self.profile.columns)
         values[column] = value
         self.add(stack, values, line)
 
@@ -88,31 +83,32 @@ class StackSums:
         if self.is_empty:
             skipped = f"; {profile.skipped_lines:,} lines were skipped" if profile.skipped_lines else ""
             raise EmptyProfile(f"{empty}{skipped}")
-        profile.value_types = tuple(
-            replace(known, is_signed=signed) for known, signed in zip(profile.value_types, self._signed, strict=True)
-        )
+        profile.value_types = tuple(map(self._seen, profile.value_types, profile.columns))
         return profile
 
-    def _watch(self, place: int, value: Number, line: int | None) -> None:
-        if value < 0:
-            self._signed[place] = True
-        if self.profile.columns[place].typecode == "q":
-            self._amounts[place] += abs(value)
-            if (amount := self._amounts[place]) > MAX_VALUE:
-                what = f"sum of {self.profile.value_types[place].name}"
-                raise LimitExceeded(what, limit=MAX_VALUE, value=int(amount), line=line)
-        elif not _is_finite(value) or not _is_finite(self._amounts[place] + abs(float(value))):
-            raise MalformedProfile(f"{f'line {line}: ' if line else ''}the values are too large to be added up")
-        else:
-            self._amounts[place] += abs(float(value))
+    def _seen(self, known: ValueType, column: array[Any]) -> ValueType:
+        """With its sign. No sum of some values can be larger than that of all without their signs."""
+        amount = sum(map(abs, column))
+        if not amount <= (_MAX_FLOAT if known.is_float else MAX_VALUE):
+            raise self._too_large_sum(known, amount)
+        return replace(known, is_signed=known.is_signed or min(column) < 0)
+
+    def _too_large(self, key: bytes, values: Sequence[Number], line: int | None) -> ProfileError:
+        """What the values of this stack would be, the last of which may not be there yet."""
+        profile, row = self.profile, self.profile.row_by_key[key]
+        before = [column[row] if row < len(column) else 0 for column in profile.columns]
+        amounts = [abs(value + held) for value, held in zip(values, before, strict=True)]
+        largest = max(range(len(amounts)), key=amounts.__getitem__)
+        return self._too_large_sum(profile.value_types[largest], amounts[largest], line)
+
+    def _too_large_sum(self, known: ValueType, amount: Number, line: int | None = None) -> ProfileError:
+        if known.is_float:
+            return MalformedProfile(f"{f'line {line}: ' if line else ''}the values are too large to be added up")
+        return LimitExceeded(f"sum of {known.name}", limit=MAX_VALUE, value=int(amount), line=line)
 
     def _watch_frames(self, count: int, line: int | None) -> None:
         self._frames += count
-        if self._frames > self._limits.frames:
-            what = "number of frames in all stacks"
-            raise LimitExceeded(what, limit=self._limits.frames, value=self._frames, line=line)
-
-
-def _is_finite(value: Number) -> bool:
-    """Also of a whole number too large for a float, which math.isfinite does not take."""
-    return -_MAX_FLOAT <= value <= _MAX_FLOAT
+        if count > (limit := self._limits.stack_frames):
+            raise LimitExceeded("number of frames in a stack", limit=limit, value=count, line=line)
+        if self._frames > (limit := self._limits.frames):
+            raise LimitExceeded("number of frames in all stacks", limit=limit, value=self._frames, line=line)

@@ -32,15 +32,23 @@ def read_lines(steps: Iterator[bytes], limits: Limits) -> Iterator[bytes]:
 
 def numbered_lines(steps: Iterator[bytes], limits: Limits) -> Iterator[tuple[int, str]]:
     """Lines with their 1-based numbers, without line end; bytes that are not UTF-8 become U+FFFD."""
-    number = 1
-    for block in _blocks(steps, limits):
+    for number, block in numbered_blocks(steps, limits):
         lines = block.decode("utf-8", "replace").split("\n")
         if b"\r" in block:
             lines = [line.rstrip("\r") for line in lines]
-        yield from enumerate(lines[: limits.lines + 1 - number], number)
-        number += len(lines)
-        if number - 1 > (limit := limits.lines):
+        yield from enumerate(lines, number)
+
+
+def numbered_blocks(steps: Iterator[bytes], limits: Limits) -> Iterator[tuple[int, bytes]]:
+    """Some whole lines each, without the last newline, and the 1-based number of the first."""
+    number = 1
+    for block in _blocks(steps, limits):
+        last = number + block.count(b"\n")
+        if last > (limit := limits.lines):
+            yield number, b"\n".join(block.split(b"\n", limit + 1 - number)[: limit + 1 - number])
             raise LimitExceeded("number of lines", limit=limit, value=limit, line=limit + 1, at_least=True)
+        yield number, block
+        number = last + 1
 
 
 Meaning = TypeVar("Meaning")

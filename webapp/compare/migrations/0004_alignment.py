@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("compare", "0002_table"), ("teams", "0002_sign_in_tries")]
+    dependencies = [("compare", "0003_interval_sides"), ("teams", "0002_sign_in_tries")]
 
     operations = [
         migrations.AddField("diffpayload", "rules_hash", models.CharField(default="", max_length=32)),
@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             "diffpayload",
             models.UniqueConstraint(
-                fields=("before", "after", "before_revision", "after_revision", "value_type", "rules_hash"),
+                fields=("before", "after", "before_revision", "after_revision", "since", "value_type", "rules_hash"),
                 name="one_diff_a_pair",
             ),
         ),

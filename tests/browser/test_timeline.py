@@ -1,0 +1,156 @@
+"""The time line under a graph: brushes by mouse and keyboard, intervals of flows, links, and many snapshots."""
+
+from __future__ import annotations
+
+import re
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.site_fixture import LiveSite, Story
+
+pytestmark = pytest.mark.browser
+
+HEAD = '# memflame-folded 1\n# values: outstanding_bytes allocated_bytes\n# capture: {"collector": "malloc"}\n'
+LAST = 6
+SCRIPT_WITHIN_MS = 1_000
+
+
+@pytest.fixture(scope="module")
+def site(site_of_files: tuple[LiveSite, Story]) -> tuple[LiveSite, Story]:
+    return site_of_files
+
+
+def _api(site: LiveSite, story: Story) -> httpx.Client:
+    headers = {"Authorization": f"Bearer {story.project_token}"}
+    return httpx.Client(base_url=f"{site.url}/api/v1", headers=headers, timeout=120)
+
+
+@pytest.fixture(scope="module")
+def run_id(site: tuple[LiveSite, Story]) -> str:
+    """Six files of one run: `grow` holds and allocates 100 more in each, but `shrink` allocated less in the last."""
+    with _api(*site) as api:
+        first = api.post("/projects/shop/uploads", params={"files": LAST, "file": "1"}, content=_folded(1)).json()
+        for number in range(2, LAST + 1):
+            api.put(f"/runs/{first['run']}/files/{number}", params={"file": f"{number}"}, content=_folded(number))
+    run_id: str = first["run"]
+    return run_id
+
+
+def _folded(number: int) -> str:
+    shrunk = 990 if number == LAST else 1000
+    return f"{HEAD}main;grow {100 * number} {100 * number}\nmain;shrink 50 {shrunk}\n"
+
+
+def _open(page: Page, address: str) -> None:
+    page.goto(address)
+    _wait_until_drawn(page)
+
+
+def _wait_until_drawn(page: Page) -> None:
+    page.wait_for_selector("html[data-viewer=ready]")
+
+
+def _shown(page: Page, name: str) -> None:
+    expect(page.locator("[data-page=run]")).to_have_attribute("data-shown", name)
+    _wait_until_drawn(page)
+
+
+def _total(page: Page) -> int:
+    total: int = page.evaluate("() => window.memflame.tree().total[0]")
+    return total
+
+
+def _plotted(page: Page, run_id: str, value_type: str) -> list[int]:
+    view = page.evaluate("async id => (await fetch(`/api/v1/runs/${id}`)).json()", run_id)
+    return [snapshot["totals"][value_type] for snapshot in view["snapshots"]]
+
+
+def test_the_brush_of_a_level_shows_its_snapshot_and_the_graph_has_the_plotted_total(
+    signed_in: Page, run_id: str
+) -> None:
+    page = signed_in
+    _open(page, f"/runs/{run_id}")
+    plotted = _plotted(page, run_id, "outstanding_bytes")
+    brush = page.get_by_role("slider", name="A: snapshot")
+    expect(brush).to_have_attribute("aria-valuenow", str(LAST))
+    assert _total(page) == plotted[-1]
+
+    brush.focus()
+    page.keyboard.press("ArrowLeft")
+    _shown(page, f"outstanding_bytes@{LAST - 1}")
+    assert _total(page) == plotted[-2]
+    page.keyboard.press("Home")
+    _shown(page, "outstanding_bytes@1")
+    assert _total(page) == plotted[0]
+    expect(brush).to_have_attribute("aria-valuetext", re.compile("150"))
+
+    box = page.locator("[data-part=chart]").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] * 0.62, box["y"] + 50)
+    _shown(page, "outstanding_bytes@4")
+    expect(page.locator("[data-part=moment]")).to_contain_text("since the one before")
+
+
+def test_a_window_on_a_flow_shows_what_happened_in_it_and_the_link_shows_it_again(signed_in: Page, run_id: str) -> None:
+    page = signed_in
+    _open(page, f"/runs/{run_id}#v=1&t=allocated_bytes&s=3")
+    plotted = _plotted(page, run_id, "allocated_bytes")
+    page.get_by_role("slider", name="A: since").focus()
+    page.keyboard.press("ArrowRight")
+
+    _shown(page, "allocated_bytes@1..3")
+    assert _total(page) == plotted[2] - plotted[0] == 200
+    expect(page.locator("[data-part=summary]")).to_contain_text("200")
+    expect(page.locator("[data-part=path]")).to_contain_text("the whole interval")
+    expect(page.locator("[data-part=functions]")).not_to_contain_text("shrink")
+
+    link = page.url
+    assert "from=1" in link
+    other = page.context.new_page()
+    _open(other, link)
+    _shown(other, "allocated_bytes@1..3")
+    assert _total(other) == 200
+    other.close()
+
+
+def test_what_an_interval_has_below_zero_is_told(signed_in: Page, run_id: str) -> None:
+    page = signed_in
+    _open(page, f"/runs/{run_id}#v=1&t=allocated_bytes&s={LAST}&from={LAST - 1}")
+
+    _shown(page, f"allocated_bytes@{LAST - 1}..{LAST}")
+    expect(page.locator("[data-part=leftover]")).to_contain_text(
+        "1 frame is below zero, −10".replace("1 f", "1\u00a0f")
+    )
+    assert _total(page) == 90
+
+
+def test_two_brushes_lead_to_the_comparison_of_both(signed_in: Page, run_id: str) -> None:
+    page = signed_in
+    _open(page, f"/runs/{run_id}")
+    page.get_by_role("button", name="Compare with another moment").click()
+    page.get_by_role("slider", name="B: snapshot").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("slider", name="B: snapshot")).to_have_attribute("aria-valuenow", "2")
+    assert "b=2" in page.url
+    _shown(page, f"outstanding_bytes@{LAST}")
+
+    page.get_by_role("link", name="Compare these two").click()
+
+    page.wait_for_url(f"**/compare/{run_id}@2/{run_id}@{LAST}**")
+    _wait_until_drawn(page)
+    expect(page.locator("[data-part=change]")).to_contain_text("400")
+
+
+def test_two_intervals_compare_as_what_happened_in_them(signed_in: Page, run_id: str) -> None:
+    page = signed_in
+    _open(page, f"/runs/{run_id}#v=1&t=allocated_bytes&s=5&from=3&b=1-2")
+    _shown(page, "allocated_bytes@3..5")
+
+    page.get_by_role("link", name="Compare these two").click()
+
+    page.wait_for_url(f"**/compare/{run_id}@1..2/{run_id}@3..5**")
+    _wait_until_drawn(page)
+    expect(page.locator("[data-part=before-total]")).to_contain_text("100")
+    expect(page.locator("[data-part=after-total]")).to_contain_text("200")
