@@ -34,7 +34,7 @@ def diff_payload(before: Side, after: Side, value_type: str, alignment: Alignmen
         return known_diff(before, after, value_type, alignment) or _merge(before, after, value_type, alignment)
 
 
-def diff_with_table(before: Side, after: Side, value_type: str, alignment: Alignment) -> DiffPayload:
+def diff_with_table(before: Side, after: Side, value_type: str, alignment: Alignment = AS_NAMED) -> DiffPayload:
     """The same with the table of the page without script, which takes as long again as the merge."""
     row = diff_payload(before, after, value_type, alignment)
     if not row.table:
