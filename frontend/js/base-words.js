@@ -2,10 +2,7 @@
 import { formatPercent, formatPlural, formatValue } from "./format.js";
 import { unitOf } from "./run-view.js";
 
-/**
- * The sentence for a tree of a run's value type, zoomed to `focus`; `of` is what all of it is, `thinned` what the snapshot
- * itself has lost.
- */
+/** The sentence for a tree of a run's value type, zoomed to `focus`; `of` is what all of it is, `thinned` what it has lost. */
 export function baseWords(tree, focus, type, { of = "the whole run", thinned = "" } = {}) {
   const amount = amountOf(tree, focus, type);
   if (focus > 0)

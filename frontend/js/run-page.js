@@ -283,9 +283,8 @@ function title() {
 
 function base(tree, focus) {
   const type = { ...valueTypeOf(page.run, page.type), is_signed: page.isSigned };
-  const { thinned } = snapshotAt(page.run, page.seq)?.capture ?? {};
   const of = page.since && type.kind === "flow" ? "the whole interval" : "the whole run";
-  return baseWords(tree, focus, type, { of, thinned });
+  return baseWords(tree, focus, type, { of, thinned: snapshotAt(page.run, page.seq)?.capture?.thinned });
 }
 
 function functions(tree, rows) {

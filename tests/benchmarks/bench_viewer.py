@@ -96,7 +96,7 @@ def stored(site: LiveSite, story: Story, tree: CallTree, folder: Path) -> str:
     with site.person(story) as person:
         head = {"Authorization": f"Bearer {story.project_token}"}
         text = b'# memflame-folded 1\n# values: outstanding_bytes\n# capture: {"collector":"malloc"}\nmain;f 16\n'
-        answer = person.post(f"/api/v1/projects/{story.project}/uploads", content=text, headers=head)
+        answer = person.post(f"/api/v1/projects/{story.project}/uploads", content=text, headers=head, timeout=90)
         run = str(answer.json()["run"])
         site.wait_until(lambda: person.get(f"/api/v1/runs/{run}", headers=head).json()["state"] == "ready", 60)
     site.manage("shell", "-v0", "-c", REPLACE.format(run=run, tree=folder / "tree.pickle"))

@@ -38,5 +38,8 @@ test("an overview, and callers that are too narrow, are never called whole", () 
 test("a snapshot that was thinned out is not called whole either", () => {
   const tree = layoutTree(columnsOf(STACKS));
 
-  assert.match(baseWords(tree, 0, TYPE, { thinned: "Thinned out on 1 Dec." }), /the whole run\. Thinned out on 1 Dec\.$/);
+  assert.match(
+    baseWords(tree, 0, TYPE, { thinned: "Thinned out on 1 Dec." }),
+    /the whole run\. Thinned out on 1 Dec\.$/,
+  );
 });

@@ -45,6 +45,8 @@ const PURE = [
   "text-list.js",
   "timeline.js",
   "time-ago.js",
+  "time-ago.js",
+  "timeline.js",
   "top-table.js",
   "transform-address.js",
   "transforms.js",
