@@ -1,14 +1,20 @@
 // The page of a comparison: two sides, one graph of their union, what changed by function, and it all in one sentence.
 import { meaningAmong } from "./age-bands.js";
+import { bindAlignment } from "./alignment-form.js";
+import { changeColumns } from "./change-columns.js";
+import { kindOfRow } from "./change-kinds.js";
+import { bindChangeLegend } from "./change-legend.js";
 import { showCaptures, showSides } from "./compare-sides.js";
 import { hiddenWords } from "./base-words.js";
 import { copyOnClick } from "./copy.js";
 import { finding } from "./diff.js";
 import { element, note, part, setText } from "./dom.js";
 import { bindDownloads } from "./downloads.js";
-import { formatChange, formatCount, formatOfOwn, formatPercent, formatValue } from "./format.js";
+import { formatCount, formatPercent, formatValue } from "./format.js";
+import { bindMeasures } from "./measure-switch.js";
 import { filled, unitOf } from "./run-view.js";
-import { bindTable, changeBar } from "./table-view.js";
+import { WIDTHS } from "./side-widths.js";
+import { bindTable } from "./table-view.js";
 import { readState, writeState } from "./url-state.js";
 import { showTypes } from "./value-types.js";
 import { bindViewer } from "./viewer.js";
@@ -29,10 +35,25 @@ const table = bindTable(tableParts(), {
   columns: changeColumns(),
   note: "Totals include what a function called, so rows overlap and do not add up.",
   sort: "-selfChange",
+  isKept,
   onRow: (name) => viewer.goTo(name),
   onSort: () => writeAddress("replace"),
 });
-const page = { comparison: null, type: "" };
+const legend = bindChangeLegend(part(root, "changes"), {
+  choose: (what) => viewer.toggleStep({ kind: "changed", what }),
+});
+const measures = bindMeasures(
+  {
+    width: part(root, "width"),
+    scale: part(root, "scale"),
+    beside: part(root, "two"),
+    reason: part(root, "scale-reason"),
+  },
+  { choose: viewer.measure },
+);
+const alignment =
+  part(root, "alignment") && bindAlignment(root, { url: `${root.dataset.compareUrl}/alignment`, choose: align });
+const page = { comparison: null, type: "", rules: "" };
 
 start();
 
@@ -52,37 +73,54 @@ function applyAddress() {
   viewer.apply(state);
   if (state.sort) table.setSort(state.sort);
   page.type = state.type;
+  page.rules = state.rules;
   setText(part(root, "address-note"), state.gone.join(" "));
 }
 
 async function show() {
   try {
-    if (!page.comparison || (page.type && page.comparison.value_type.name !== page.type))
-      page.comparison = await fetchComparison();
+    if (!isThere(page)) page.comparison = await fetchComparison();
   } catch (error) {
     return fail(error.message);
   }
   const { comparison } = page;
   const type = comparison.value_type;
   page.type = type.name;
+  page.rules = comparison.alignment.rules;
+  alignment?.show(comparison.alignment, unitOf(type));
   showSides(root, comparison, type);
   showTypes(part(root, "types"), comparison.value_types, { chosen: type.name, totalOf: () => "", choose: chooseType });
   part(root, "meaning").replaceChildren(
     element("b", {}, meaningAmong(type, comparison.value_types)),
-    ", after minus before. A frame is as wide as its larger side, so nothing that vanished is missing.",
+    ", after minus before.",
   );
   part(root, "warnings").replaceChildren(...comparison.warnings.map((words) => note("warn", "i-warn", words, "")));
   const fill = (stage) =>
     filled(comparison.payload_url, { value_type: type.name, tag: [comparison.tag].flat()[0], stage });
   root.dataset.shown = type.name;
+  measures.show(viewer.state().measure, noHours());
   viewer.offerPresets(comparison.code_presets);
-  await viewer.show({ overview: fill("overview"), full: fill("full") }, { unit: unitOf(type) });
+  await viewer.show(
+    { overview: fill("overview"), full: fill("full") },
+    { unit: unitOf(type), seconds: noHours() ? null : [comparison.before.covers_s, comparison.after.covers_s] },
+  );
+}
+
+// Why numbers by the hour can't be told, "" when they can.
+function noHours() {
+  const sides = ["before", "after"].filter((side) => !(page.comparison[side].covers_s > 0));
+  return sides.length ? `Not per hour: how long ${sides.join(" and ")} took is not known.` : "";
+}
+
+function isThere({ comparison, type, rules }) {
+  const isOfType = comparison && (!type || comparison.value_type.name === type);
+  return isOfType && (!rules || comparison.alignment.rules === rules);
 }
 
 async function fetchComparison() {
-  const response = await fetch(
-    root.dataset.compareUrl + (page.type ? `?value_type=${encodeURIComponent(page.type)}` : ""),
-  );
+  const asked = Object.entries({ value_type: page.type, rules: page.rules }).filter(([, value]) => value);
+  const query = asked.length ? `?${new URLSearchParams(asked)}` : "";
+  const response = await fetch(root.dataset.compareUrl + query);
   if (response.ok) return withType(await response.json());
   const { error } = await response.json().catch(() => ({}));
   throw new Error(error ?? `The site answered ${response.status} when asked to compare. Reload the page.`);
@@ -107,76 +145,73 @@ function chooseType(name) {
   show();
 }
 
+function align(rules) {
+  page.rules = rules;
+  writeAddress("push");
+  show();
+}
+
 function title() {
   return part(root, "title").textContent.trim();
 }
 
 function base(tree, focus) {
-  const type = page.comparison.value_type;
-  const share = focus === 0 ? "" : `, ${formatPercent(tree.width[focus] / tree.width[0])} of the whole width`;
-  return `Width is ${formatValue(tree.width[focus], unitOf(type))}, the larger side of each path${share}. ${hiddenWords(tree)}`;
+  const share =
+    focus === 0 || !tree.width[0] ? "" : `, ${formatPercent(tree.width[focus] / tree.width[0])} of the whole width`;
+  const { words } = WIDTHS[tree.header.widthBy ?? "larger"];
+  return `Width is ${formatValue(tree.width[focus], viewer.unit())}, ${words}${share}. ${withoutWidth(tree)}`;
 }
 
-function functions(tree, rows) {
-  const unit = unitOf(page.comparison.value_type);
-  const pieces = finding(tree, rows, unit);
+// What no frame is as wide as is told with its sum.
+function withoutWidth(tree) {
+  const { without } = WIDTHS[tree.header.widthBy ?? "larger"];
+  const rest = tree.larger[0] - tree.width[0];
+  if (viewer.state().measure.isBeside) return "Each side is drawn at its own scale.";
+  return rest > 0 ? `${without}, ${formatValue(rest, viewer.unit())}, has no width here.` : hiddenWords(tree);
+}
+
+function functions(tree, rows, { changes, unit }) {
+  const { measure, transforms } = viewer.state();
+  measures.show(measure, noHours());
+  legend.show(
+    changes.kinds,
+    unit,
+    transforms.filter(({ kind }) => kind === "changed").map(({ what }) => what),
+  );
+  showHeadings(changes.totals, unit);
+  const pieces = [...stepsBefore(transforms), ...finding(changes, unit)];
   part(root, "finding").replaceChildren(
     ...pieces.map(({ text, kind }) =>
       kind === "code" ? element("code", {}, text) : kind ? element("b", { class: kind }, text) : text,
     ),
   );
-  const { grew, shrank } = viewer.movements();
-  setText(part(root, "change-parts"), `${formatValue(grew[0], unit)} grew, ${formatValue(shrank[0], unit)} shrank`);
-  table.show(rows, { unit, largest: rows.reduce((most, { selfChange }) => Math.max(most, Math.abs(selfChange)), 0) });
+  const { grew, shrank } = changes.moved;
+  setText(part(root, "change-parts"), `${formatValue(grew, unit)} grew, ${formatValue(shrank, unit)} shrank`);
+  showTable(rows, { unit, all: changes.totals[0] });
+}
+
+// A finding of a part says so.
+function stepsBefore(transforms) {
+  return transforms.some(({ kind }) => kind !== "changed") ? [{ text: "Of what the steps leave: ", kind: "" }] : [];
+}
+
+function showHeadings([before, after], unit) {
+  setText(part(root, "before-heading"), `Before, ${formatValue(before, unit)}`);
+  setText(part(root, "after-heading"), `After, ${formatValue(after, unit)}`);
+}
+
+function showTable(rows, scale) {
+  const largest = rows.reduce((most, { selfChange }) => Math.max(most, Math.abs(selfChange)), 0);
+  table.show(rows, { ...scale, largest });
+}
+
+function isKept(row) {
+  const kept = part(root, "kept").value;
+  return !kept || kindOfRow(row) === kept;
 }
 
 function selected(name) {
   table.select(name);
-}
-
-function changeColumns() {
-  const orDash = (value, unit) => (value === 0 ? "–" : formatValue(value, unit));
-  return [
-    { title: "Function", className: "fn", sort: "name" },
-    {
-      title: "Shrank | grew",
-      className: "c2",
-      cell: ({ selfChange }, { largest }) => changeBar(largest ? selfChange / largest : 0),
-    },
-    { title: "Self before", className: "n c1", sort: "self", cell: ({ self }, { unit }) => orDash(self, unit) },
-    {
-      title: "Self after",
-      className: "n c1",
-      sort: "selfAfter",
-      cell: ({ selfAfter }, { unit }) => orDash(selfAfter, unit),
-    },
-    {
-      title: "Self change",
-      className: "n",
-      sort: "selfChange",
-      cell: ({ selfChange }, { unit }) => change(selfChange, unit),
-    },
-    { title: "Of own before", className: "n", cell: ({ self, selfAfter }) => ofOwn(self, selfAfter) },
-    {
-      title: "Total change",
-      className: "n c1",
-      sort: "totalChange",
-      cell: ({ totalChange }, { unit }) => change(totalChange, unit),
-    },
-  ];
-}
-
-function change(value, unit) {
-  return element(
-    "span",
-    { class: value > 0 ? "grew" : value < 0 ? "shrank" : "quiet" },
-    value === 0 ? "–" : formatChange(value, unit),
-  );
-}
-
-function ofOwn(before, after) {
-  const words = formatOfOwn(before, after);
-  return ["new", "gone"].includes(words) ? element("span", { class: "tag" }, words) : words;
 }
 
 function reviewText() {
@@ -185,7 +220,19 @@ function reviewText() {
 }
 
 function addressState(over = {}) {
-  return { ...viewer.state(), type: page.type, sort: table.sort() === "-selfChange" ? "" : table.sort(), ...over };
+  return {
+    ...viewer.state(),
+    type: page.type,
+    rules: rulesOfLink(),
+    sort: table.sort() === "-selfChange" ? "" : table.sort(),
+    ...over,
+  };
+}
+
+// An address says "exact" only where the project has rules: without a word it has these.
+function rulesOfLink() {
+  const isDefault = page.rules === "exact" && !page.comparison?.alignment.has_saved;
+  return isDefault ? "" : page.rules;
 }
 
 function link(state) {
@@ -214,6 +261,7 @@ function tableParts() {
     filter: part(root, "filter"),
     count: part(root, "count"),
     more: part(root, "more"),
+    kept: part(root, "kept"),
   };
 }
 

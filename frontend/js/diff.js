@@ -1,4 +1,5 @@
 // Says what changed between two sides: of a frame, of the whole tree, and in one sentence a person can read aloud.
+import { HAS_BOTH_SIDES, changeSums } from "./change-kinds.js";
 import { self2Of, selfOf } from "./layout.js";
 import { formatChange, formatPlural, formatValue, formatWholePercent } from "./format.js";
 import { arrangeRows } from "./top-table.js";
@@ -7,6 +8,7 @@ export const changeOf = (tree, node) => tree.total2[node] - tree.total[node];
 
 /** "new", "gone" or "": is the frame on one side only? A frame of no width is neither. */
 export function sideOf(tree, node) {
+  if (HAS_BOTH_SIDES.includes(tree.header.only)) return "";
   const [before, after] = [tree.total[node], tree.total2[node]];
   if (before === 0 && after !== 0) return "new";
   if (after === 0 && before !== 0) return "gone";
@@ -29,24 +31,47 @@ export function movements(tree) {
   return { grew, shrank };
 }
 
-/** Paths that are on one side only, counted at their uppermost frame: {count, change}. */
-export function pathsOf(tree, side) {
-  const paths = { count: 0, change: 0 };
-  for (let i = 1; i < tree.n; i++) {
-    if (sideOf(tree, i) !== side || (tree.parent[i] > 0 && sideOf(tree, tree.parent[i]) === side)) continue;
-    paths.count++;
-    paths.change += changeOf(tree, i);
+/**
+ * What changed in columns with parents: {totals, kinds, moved, first}; `rows` are their functions, `first` {name, selfChange} the
+ * one that changed most in the direction of the whole.
+ */
+export function changesOf(stacks, rows) {
+  const totals = [stacks.self, stacks.self2].map((column) => column.reduce((sum, value) => sum + value, 0));
+  const sort = netOf(totals) < 0 ? "selfChange" : "-selfChange";
+  const first = arrangeRows(rows, { sort })[0];
+  return {
+    totals,
+    kinds: changeSums(stacks),
+    moved: movedOf(stacks),
+    first: first && { name: first.name, selfChange: first.selfChange },
+  };
+}
+
+// The shares of a side add up to 1 but for rounding: as a whole they neither grow nor shrink.
+function netOf([before, after]) {
+  const net = after - before;
+  return Math.abs(net) > 1e-12 * Math.max(Math.abs(before), Math.abs(after)) ? net : 0;
+}
+
+function movedOf({ n, self, self2 }) {
+  const moved = { grew: 0, shrank: 0 };
+  for (let i = 0; i < n; i++) {
+    const change = self2[i] - self[i];
+    if (change > 0) moved.grew += change;
+    else moved.shrank -= change;
   }
-  return paths;
+  return moved;
 }
 
 /** Pieces {text, kind} of the finding; kind is "", "code", "grew" or "shrank". */
-export function finding(tree, rows, unit) {
-  const net = changeOf(tree, 0);
-  const first = arrangeRows(rows, { sort: net < 0 ? "selfChange" : "-selfChange" })[0];
-  if (!first || first.selfChange === 0)
-    return [piece(`Nothing changed: both sides hold ${formatValue(tree.total[0], unit)}.`)];
-  return [...mainChange(first, net, unit), ...otherPaths(tree, unit), piece(".")];
+export function finding({ totals, kinds, first }, unit) {
+  if (!first || first.selfChange === 0) return [piece(nothingChanged(totals, unit))];
+  return [...mainChange(first, netOf(totals), unit), ...otherPaths(kinds, unit), piece(".")];
+}
+
+function nothingChanged([before], unit) {
+  if (unit === "share") return "Nothing changed: each function has the same share of its side.";
+  return `Nothing changed: both sides hold ${formatValue(before, unit)}.`;
 }
 
 const piece = (text, kind = "") => ({ text, kind });
@@ -60,14 +85,14 @@ function mainChange({ name, selfChange }, net, unit) {
   return [
     piece(name, "code"),
     piece(" holds "),
-    piece(formatValue(Math.abs(selfChange), unit), isGrowth ? "grew" : "shrank"),
-    piece(` ${isGrowth ? "more" : "less"} than before${share}`),
+    piece(amountOf(Math.abs(selfChange), unit), isGrowth ? "grew" : "shrank"),
+    piece(` ${isGrowth ? "more" : "less"} ${unit === "share" ? "of its side " : ""}than before${share}`),
   ];
 }
 
-function otherPaths(tree, unit) {
-  const fresh = pathsOf(tree, "new");
-  const gone = pathsOf(tree, "gone");
+const amountOf = (value, unit) => formatChange(value, unit).replace("+", "");
+
+function otherPaths({ new: fresh, gone }, unit) {
   const parts = [];
   if (fresh.count)
     parts.push(`${formatPlural(fresh.count, "path is", "paths are")} new (${formatChange(fresh.change, unit)})`);

@@ -7,6 +7,8 @@ export const UNKNOWN = "–";
 
 const grouped = format(",.0f");
 const oneDecimal = format(",.1f");
+const PER_HOUR = "/h";
+const isRate = (unit) => unit?.endsWith(PER_HOUR);
 const PREFIXES = ["B", "kB", "MB", "GB"];
 const COUNTED = new Set([
   "objects",
@@ -24,24 +26,31 @@ const COUNTED = new Set([
 /** A value with its unit: bytes in powers of 1024, anything else counted. */
 export function formatValue(value, unit) {
   if (!isNumber(value)) return UNKNOWN;
+  if (unit === "share") return formatPercent(value);
+  if (isRate(unit)) return `${formatValue(value, unit.slice(0, -PER_HOUR.length))}${PER_HOUR}`;
   return minus(value) + (unit === "bytes" ? bytesOf(Math.abs(value)) : countOf(Math.abs(value), unit));
 }
 
 /** The same with its sign, for changes. */
 export function formatChange(value, unit) {
-  return (value > 0 ? "+" : "") + formatValue(value, unit);
+  return (value > 0 ? "+" : "") + pointsOf(formatValue(value, unit), unit);
 }
+
+// The difference of two shares is no share of anything.
+const pointsOf = (text, unit) => (unit === "share" ? text.replace("%", "points") : text);
 
 /** A value as it stands on a frame, where room is short. */
 export function formatShort(value, unit) {
   const size = Math.abs(value);
+  if (unit === "share") return formatPercent(value);
+  if (isRate(unit)) return `${formatShort(value, unit.slice(0, -PER_HOUR.length))}${PER_HOUR}`;
   if (unit !== "bytes") return minus(value) + formatCount(size);
   const [amount, prefix] = scaledBytes(size);
   return minus(value) + (amount >= 99.95 || prefix === "B" ? grouped(amount) : oneDecimal(amount)) + NBSP + prefix;
 }
 
 export function formatShortChange(value, unit) {
-  return (value > 0 ? "+" : "") + formatShort(value, unit);
+  return (value > 0 ? "+" : "") + pointsOf(formatShort(value, unit), unit);
 }
 
 /** A count without its unit: 12,940, and from a million on 2.31 M. */

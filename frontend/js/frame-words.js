@@ -1,4 +1,5 @@
 // Says what a frame holds: on the frame, in the tooltip, in the line below the graph, and to a screen reader.
+import { isMixed } from "./change-kinds.js";
 import { changeOf, sideOf } from "./diff.js";
 import { formatChange, formatOfOwn, formatPercent, formatShort, formatShortChange, formatValue } from "./format.js";
 import { nameOf, selfOf } from "./layout.js";
@@ -67,9 +68,3 @@ function changeBase(tree, node) {
 const shareOf = (value, base) => (base ? value / base : 0);
 const spoken = (tree, node, facts) =>
   `${nameOf(tree, node)}, ${facts.map(([label, value, base]) => `${label} ${value}${base ? `, ${base}` : ""}`).join(", ")}`;
-
-/** Did some of it grow while some of it shrank, both by at least a hundredth of what moved? */
-export function isMixed({ grew, shrank }, node) {
-  const [less, more] = [grew[node], shrank[node]].sort((a, b) => a - b);
-  return less > 0 && less >= more / 100;
-}

@@ -106,9 +106,9 @@ function byAge(ages, youngest) {
   };
 }
 
-function byChange({ total, total2, width }) {
+function byChange({ total, total2, larger }) {
   return (node) => {
-    const step = changeStep(total[node], total2[node], width[node]);
+    const step = changeStep(total[node], total2[node], larger[node]);
     return step > 0 ? SHADE_UP + step : step < 0 ? SHADE_DOWN - step : SHADE_SAME;
   };
 }

@@ -7,9 +7,9 @@ import { nodeAt } from "./draw-list.js";
 
 /**
  * Binds hovering with its tooltip, clicks, and the menu of a frame: the right button or a long touch calls
- * `other("frame-menu", point)`. `graph` has state, view, screen, select, zoomTo and range.
+ * `other("frame-menu", point)`; `hovered()` is told. `graph` has state, view, screen, select, zoomTo and range.
  */
-export function bindPointer(figure, graph, other) {
+export function bindPointer(figure, graph, other, hovered = () => {}) {
   const { state, view } = graph;
   const { screen, box } = graph.screen;
   const tip = bindTip(figure.querySelector(".tip"));
@@ -23,6 +23,7 @@ export function bindPointer(figure, graph, other) {
     if (node === state.hover) return;
     state.hover = node;
     graph.screen.placeRings();
+    hovered();
   }
 
   function moved(event) {

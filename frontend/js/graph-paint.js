@@ -1,7 +1,7 @@
 // Paints what is seen of a tree on a canvas: thin bars, frames by colour, hatches, then labels.
+import { isMixed } from "./change-kinds.js";
 import { sideOf } from "./diff.js";
 import { ROW, rowY } from "./draw-list.js";
-import { isMixed } from "./frame-words.js";
 import { SHADE_MATCH } from "./graph-colours.js";
 import { nameOf } from "./layout.js";
 

@@ -12,7 +12,8 @@ import { matchTicks } from "./search.js";
 const SEEN_PX = 28; // a frame that was asked for is shown at least this wide, if its parents allow
 
 /**
- * Binds a figure. `on` has zoomed({isByHand}), selected() and key(action, point) for what the graph does not do itself.
+ * Binds a figure. `on` has zoomed({isByHand}), selected(), perhaps hovered(), and key(action, point) for what the graph
+ * does not do itself.
  * show(tree, …) draws a tree; zoomTo, select, setFound and setFlame change what is seen of it.
  */
 export function bindGraph(figure, on) {
@@ -177,6 +178,11 @@ export function bindGraph(figure, on) {
       state.shadeOf = state.found ? withMatches(state.ownShadeOf, state.tree, state.found.hits) : state.ownShadeOf;
       screen.request();
     },
+    /** Rings a frame as if the pointer were over it, -1 for none. */
+    ring(node) {
+      state.hover = node;
+      screen.placeRings();
+    },
     /** Marks frames, one byte a node; null for none. */
     setPlateaus(plateaus) {
       state.plateaus = plateaus;
@@ -201,7 +207,7 @@ export function bindGraph(figure, on) {
     },
   };
 
-  bindPointer(figure, graph, on.key);
+  bindPointer(figure, graph, on.key, on.hovered);
   bindKeys(graph, on.key);
   new ResizeObserver(resized).observe(screen.box);
   return graph;

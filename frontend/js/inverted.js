@@ -1,4 +1,5 @@
 // Stacks the other way round: which functions hold the memory, and below each its callers; also all callers and callees of one function.
+import { ownWidths } from "./layout.js";
 import { below, isNamed, outermost, partHeader, stacksOf } from "./transforms.js";
 import { treeBuilder } from "./tree-builder.js";
 
@@ -36,8 +37,8 @@ function invert(stacks, { starts, callers, values, values2 }, path) {
   const { strings, names, parent } = stacks;
   const builder = treeBuilder({ items: starts.length, names: strings.length, isDiff: Boolean(values2) });
   for (let item = 0; item < starts.length; item++) builder.put(item, 0);
-  const widthOf = (item) => Math.max(Math.abs(values[starts[item]]), values2 ? Math.abs(values2[starts[item]]) : 0);
-  const isTooNarrow = narrowness(builder, strings, path, widthOf);
+  const widths = ownWidths(stacks.header, values, values2);
+  const isTooNarrow = narrowness(builder, strings, path, (item) => Math.abs(widths[starts[item]]));
   let cut = 0;
   for (let place = 0; place < builder.count(); place++) {
     const isCut = isTooNarrow(place);

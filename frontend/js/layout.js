@@ -1,14 +1,17 @@
 // Turns decoded columns into a tree that can be drawn: parents, rows, totals, widths and positions, without recursion.
 import { PayloadError } from "./fgb2.js";
+import { sideWidths } from "./side-widths.js";
 
 /**
  * The tree in level order: each row is one range of nodes, sorted by x0. Takes over the arrays of `columns`.
- * `total` is the net value below a node (`total2` the after side of a difference), `width` the amount it is drawn with.
+ * `total` is the net value below a node (`total2` the after side of a difference), `width` the amount it is drawn with,
+ * `larger` what it would be drawn with by its larger side: of a difference, shades are a share of that.
  */
 export function layoutTree(columns) {
   const { header, n, names, strings, self, self2 } = columns;
   const { firstChild, parent, rows } = links(columns.childCounts, n);
   const width = ownWidths(header, self, self2);
+  const larger = self2 && isByOther(header) ? addUp(sideWidths(self, self2), parent) : width;
   const isSigned = hasNegative(header, self); // before self is added up
   const total = addUp(self, parent);
   const total2 = self2 && addUp(self2, parent);
@@ -26,6 +29,7 @@ export function layoutTree(columns) {
     total,
     total2,
     width,
+    larger,
     x0: positions(width, firstChild, n),
   };
 }
@@ -51,13 +55,16 @@ export function links(childCounts, n) {
   return { firstChild, parent, rows: Uint32Array.from(rows) };
 }
 
+const isByOther = ({ widthBy = "larger" }) => widthBy !== "larger";
+
 // Unsigned values are their own width, so one array serves both. A negative value is as wide as its amount, and a
-// difference as wide as its larger side: then nothing that vanished is missing, and children never stick out.
+// difference as wide as its header says: mostly as its larger side, then nothing that vanished is missing, and children
+// never stick out.
 export function ownWidths(header, self, self2) {
-  if (!self2 && !mayBeNegative(header)) return self;
+  if (self2) return sideWidths(self, self2, header.widthBy);
+  if (!mayBeNegative(header)) return self;
   const width = new Float64Array(self.length);
-  for (let i = 0; i < width.length; i++)
-    width[i] = self2 ? Math.max(Math.abs(self[i]), Math.abs(self2[i])) : Math.abs(self[i]);
+  for (let i = 0; i < width.length; i++) width[i] = Math.abs(self[i]);
   return width;
 }
 

@@ -5,8 +5,8 @@ import { layoutTree } from "./layout.js";
 import { isPlain, viewOf } from "./views.js";
 
 /**
- * Loads for one graph. What is drawn is {tree, callers, folded, isPartial}: a laid out tree, the one above it in a
- * sandwich or null, and the allocator names that were folded. `wanted` is as views.js has it, with keepsAllocators.
+ * Loads for one graph. What is drawn is {tree, callers, beside, folded, isPartial}: a laid out tree, the one above it in a
+ * sandwich or null, the one of the side before beside it or null, and the allocator names that were folded. `wanted` is as views.js has it, with keepsAllocators.
  */
 export function payloadLoader(worker) {
   let names = []; // of the payload that the Worker has, in the order of their ids
@@ -19,8 +19,14 @@ export function payloadLoader(worker) {
     return { columns: folding.columns, isPartial: Boolean(columns.header.overview) };
   }
 
-  function laidOut({ main, callers }, isPartial) {
-    return { tree: layoutTree(main), callers: callers && layoutTree(callers), folded, isPartial };
+  function laidOut({ main, callers, beside = null }, isPartial) {
+    return {
+      tree: layoutTree(main),
+      callers: callers && layoutTree(callers),
+      beside: beside && layoutTree(beside),
+      folded,
+      isPartial,
+    };
   }
 
   /** Hands a payload {buffer, fetchAgain} over to the Worker: this page needs it no more. */
@@ -29,9 +35,9 @@ export function payloadLoader(worker) {
   }
 
   async function view(wanted) {
-    const { main, callers } = await worker.view(wanted, names.length);
+    const { main, callers, beside } = await worker.view(wanted, names.length);
     const named = (columns) => columns && { ...columns, strings: names.concat(columns.newStrings) };
-    const view = { main: named(main), callers: named(callers) };
+    const view = { main: named(main), callers: named(callers), beside: named(beside) };
     if (!names.length) names = view.main.strings.slice(0, main.payloadNames);
     return laidOut(view, false);
   }

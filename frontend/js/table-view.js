@@ -9,11 +9,14 @@ const FIRST_ROWS = 12;
 const MORE_ROWS = 500;
 
 /**
- * Binds the parts table, filter, count and more. `columns` are {key, title, className, sort, cell(row, scale)}: cell gives
+ * Binds the parts table, filter, count, more and perhaps kept, a choice that `isKept(row)` knows of. `columns` are {key, title, className, sort, cell(row, scale)}: cell gives
  * text or an element. `onRow(name)` is called for a row, `onSort(sort)` for a head; `note` ends the count,
  * and after it that of the scale.
  */
-export function bindTable({ table, filter, count, more }, { columns, note, sort, onRow, onSort }) {
+export function bindTable(
+  { table, filter, count, more, kept = null },
+  { columns, note, sort, isKept = null, onRow, onSort },
+) {
   const state = { rows: [], sort, shown: FIRST_ROWS, scale: {}, selected: "", isFilled: false };
   const head = table.tHead ?? table.createTHead();
   const body = table.tBodies[0] ?? table.createTBody();
@@ -55,8 +58,8 @@ export function bindTable({ table, filter, count, more }, { columns, note, sort,
 
   function drawBody() {
     if (!state.isFilled) return;
-    const kept = arrangeRows(state.rows, { filter: filter.value, sort: state.sort });
-    const shown = kept.slice(0, state.shown);
+    const matching = arrangeRows(state.rows, { filter: filter.value, sort: state.sort, isKept });
+    const shown = matching.slice(0, state.shown);
     select(body)
       .selectAll("tr")
       .data(shown, (row) => row.name)
@@ -64,9 +67,9 @@ export function bindTable({ table, filter, count, more }, { columns, note, sort,
       .order()
       .classed("sel", (row) => row.name === state.selected)
       .each(fillRow);
-    setText(count, countWords(kept.length, shown.length));
-    more.hidden = kept.length <= shown.length;
-    setText(more, kept.length - shown.length <= MORE_ROWS ? "Show all" : `Show ${MORE_ROWS} more`);
+    setText(count, countWords(matching.length, shown.length));
+    more.hidden = matching.length <= shown.length;
+    setText(more, matching.length - shown.length <= MORE_ROWS ? "Show all" : `Show ${MORE_ROWS} more`);
   }
 
   function newRow(row) {
@@ -89,12 +92,13 @@ export function bindTable({ table, filter, count, more }, { columns, note, sort,
 
   function countWords(matching, shown) {
     if (!state.rows.length) return "";
-    if (!matching) return `None of ${formatCount(state.rows.length)} functions has all these words.`;
+    if (!matching) return `None of ${formatCount(state.rows.length)} functions is like that.`;
     const of = matching === state.rows.length ? "" : ` that match, of ${formatCount(state.rows.length)}`;
     return `1–${formatCount(shown)} of ${formatCount(matching)} functions${of}. ${[note, state.scale.note].filter(Boolean).join(" ")}`;
   }
 
   filter.addEventListener("input", drawBody);
+  kept?.addEventListener("change", drawBody);
   more.addEventListener("click", () => {
     state.shown += MORE_ROWS;
     drawBody();

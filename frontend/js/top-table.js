@@ -57,12 +57,11 @@ function changeRow(strings, values, id) {
   return { ...row, selfAfter, totalAfter, selfChange: selfAfter - row.self, totalChange: totalAfter - row.total };
 }
 
-/** Rows whose name has all words typed, sorted by a column; `-` before it turns the order round. */
-export function arrangeRows(rows, { filter = "", sort = "-self" } = {}) {
+/** Rows whose name has all words typed and that `isKept` lets pass, sorted by a column; `-` before it turns the order round. */
+export function arrangeRows(rows, { filter = "", sort = "-self", isKept = null } = {}) {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-  const kept = words.length
-    ? rows.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)))
-    : [...rows];
+  const isNamed = ({ name }) => words.every((word) => name.toLowerCase().includes(word));
+  const kept = rows.filter((row) => isNamed(row) && (!isKept || isKept(row)));
   const key = sort.replace(/^[-~]/, "");
   const by = key === "name" ? (a, b) => compareNames(a.name, b.name) : (a, b) => a[key] - b[key];
   const sign = sort.startsWith("-") ? -1 : 1;

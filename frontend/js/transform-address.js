@@ -28,7 +28,7 @@ function readStep(step) {
   const at = step.indexOf(":");
   const kind = at < 0 ? step : step.slice(0, at);
   if (!Object.hasOwn(KINDS, kind)) return null;
-  const { fields } = KINDS[kind];
+  const { fields, accepts } = KINDS[kind];
   const values =
     at < 0
       ? []
@@ -37,6 +37,7 @@ function readStep(step) {
           .split("~")
           .map(decodeText);
   if (fields.length > 0 && !values[0]) return null;
+  if (accepts && !accepts(values)) return null;
   if (fields[0] === "path") return { kind, path: values };
   return { kind, ...Object.fromEntries(fields.map((field, i) => [field, values[i] ?? ""])) };
 }

@@ -1,4 +1,5 @@
 // Changes of what a graph is made of: hide, focus, collapse, merge, keep. Each makes another tree and leaves its input as it is.
+import { CHANGES, nodesOfChange } from "./change-kinds.js";
 import { links } from "./layout.js";
 import { moduleOf } from "./module-names.js";
 import { nestedFrames } from "./nesting.js";
@@ -14,7 +15,8 @@ export function applyTransforms(columns, transforms) {
 }
 
 /**
- * Every kind: `fields` are what a transform of it has, `apply` makes the tree, `words` names it on its chip.
+ * Every kind: `fields` are what a transform of it has, `apply` makes the tree, `words` names it on its chip, `accepts` says
+ * whether values that an address has are any.
  * What is hidden counts as its caller's, what is left out is gone: then percentages have a smaller base.
  */
 export const KINDS = {
@@ -57,6 +59,12 @@ export const KINDS = {
     words: ({ pattern }) => `only stacks that match ${pattern}`,
     apply: (stacks, { pattern }) => keepMatches(stacks, byPattern(stacks, pattern)),
   },
+  changed: {
+    fields: ["what"],
+    accepts: ([what]) => Object.hasOwn(CHANGES, what),
+    words: ({ what }) => CHANGES[what],
+    apply: (stacks, { what }) => keepChange(stacks, what),
+  },
   recursion: {
     fields: [],
     words: () => "recursion is collapsed",
@@ -68,6 +76,13 @@ export const KINDS = {
     apply: (stacks) => mergeByModule(stacks),
   },
 };
+
+/** The steps with this one at their end, in place of others of its kind; without it if it was there. */
+export function toggled(transforms, transform) {
+  const isThere = transforms.some((each) => JSON.stringify(each) === JSON.stringify(transform));
+  const others = transforms.filter(({ kind }) => kind !== transform.kind);
+  return isThere ? others : [...others, transform];
+}
 
 const not = (flags) => flags.map((flag) => 1 - flag);
 
@@ -158,10 +173,26 @@ function keepMatches(stacks, isMatch) {
   const { n, parent } = stacks;
   const isInside = Uint8Array.from(isMatch);
   for (let i = 1; i < n; i++) isInside[i] |= isInside[parent[i]];
-  const isKept = isInside.slice();
-  for (let i = n - 1; i > 0; i--) isKept[parent[i]] |= isKept[i];
-  return regroup(stacks, { fates: isKept.map((flag) => (1 - flag) * LEFT_OUT), counts: isInside });
+  return keepStacks(stacks, isInside);
 }
+
+// The stacks that end in these nodes.
+function keepStacks(stacks, counts) {
+  const { n, parent } = stacks;
+  const isKept = counts.slice();
+  for (let i = n - 1; i > 0; i--) isKept[parent[i]] |= isKept[i];
+  return regroup(stacks, { fates: isKept.map((flag) => (1 - flag) * LEFT_OUT), counts });
+}
+
+// A run alone has no changes, so a step from the link of a difference leaves it as it is.
+function keepChange(stacks, what) {
+  if (!stacks.self2) return stacks;
+  const kept = keepStacks(stacks, nodesOfChange(stacks, what));
+  return { ...kept, header: { ...kept.header, only: what } };
+}
+
+/** The same stacks, the widest child first: another measure of them has another order. */
+export const inOrder = (stacks) => regroup(stacks, {});
 
 // A frame below another of its name stands where that one stands, and so does what both call.
 function collapseRecursion(stacks) {

@@ -2,6 +2,8 @@
 
 import { decodeText, encodeText } from "./address-text.js";
 import { COLOURS } from "./colours.js";
+import { SCALES } from "./measure.js";
+import { WIDTHS } from "./side-widths.js";
 import { readSteps, writeSteps } from "./transform-address.js";
 import { VIEWS } from "./views.js";
 
@@ -9,7 +11,7 @@ const VERSION = "1";
 const MAX_PATH = 6000; // characters; a longer path is written as its hash, since addresses are cut by chat programs
 
 /**
- * State {type, snapshot, since, other, focus, range, selected, search, view, fn, transforms, colour, marks, sort, keepsAllocators} as "#v=1&…"; what is absent or
+ * State {type, snapshot, since, other, focus, range, selected, search, view, fn, transforms, measure, rules, colour, marks, sort, keepsAllocators} as "#v=1&…"; what is absent or
  * the default is left out. `focus` and `selected` are paths of names, `range` the part of the focus that is seen.
  */
 export function writeState(state) {
@@ -26,6 +28,8 @@ export function writeState(state) {
     ["view", state.view === "icicle" ? "" : state.view],
     ["fn", state.view === "sandwich" ? state.fn : ""],
     ["steps", writeSteps(state.transforms ?? [])],
+    ...writeMeasure(state.measure),
+    ["rules", state.rules],
     ["c", state.colour?.mode],
     ["y", state.colour?.youngest || ""],
     ["marks", state.marks ? "1" : ""],
@@ -60,6 +64,8 @@ export function readState(fragment) {
     search: fields.q ?? "",
     ...readView(fields),
     transforms: steps.transforms,
+    measure: readMeasure(fields),
+    rules: fields.rules ?? "",
     colour: readColour(fields),
     marks: fields.marks === "1",
     sort: /^-?[a-zA-Z]+$/.test(fields.sort ?? "") ? fields.sort : "",
@@ -76,6 +82,22 @@ const writeChoice = ({ since, seq }) => (since ? `${since}-${seq}` : `${seq}`);
 function readChoice(text = "") {
   const [, since, seq] = text.match(/^(?:(\d+)-)?(\d+)$/) ?? [];
   return readSeq(seq) ? { since: readSeq(since), seq: readSeq(seq) } : null;
+}
+
+function writeMeasure({ width = "larger", scale = "counted", isBeside = false } = {}) {
+  return [
+    ["w", width === "larger" ? "" : width],
+    ["n", scale === "counted" ? "" : scale],
+    ["two", isBeside ? "1" : ""],
+  ];
+}
+
+function readMeasure({ w = "", n = "", two }) {
+  return {
+    width: Object.hasOwn(WIDTHS, w) ? w : "larger",
+    scale: Object.hasOwn(SCALES, n) ? n : "counted",
+    isBeside: two === "1",
+  };
 }
 
 // What is drawn without a choice of colours is not written down.

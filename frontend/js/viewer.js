@@ -1,4 +1,5 @@
 // One graph with all that belongs to it: views, steps, search, selection, table of functions, and the part of the address they share.
+import { bindBeside } from "./beside-graph.js";
 import { bindColouring } from "./colouring.js";
 import { movements } from "./diff.js";
 import { element, part, setText } from "./dom.js";
@@ -16,6 +17,7 @@ import { nameOf } from "./layout.js";
 import { bindLoading } from "./loading.js";
 import { showList } from "./list-view.js";
 import { showPath } from "./path-bar.js";
+import { SCALES, drawableMeasure } from "./measure.js";
 import { payloadLoader } from "./payload-load.js";
 import { plateausOf } from "./plateaus.js";
 import { bindSaving } from "./save-menu.js";
@@ -24,49 +26,44 @@ import { showSelected } from "./selected-line.js";
 import { bindSpoken } from "./spoken.js";
 import { bindSteps } from "./steps-menu.js";
 import { functionRows } from "./top-table.js";
+import { toggled } from "./transforms.js";
 import { bindViews } from "./view-switch.js";
 import { VIEWS, treeViewOf } from "./views.js";
+import { nothingWanted, wantedOf } from "./wanted.js";
 import { workerClient } from "./worker-client.js";
 
 /**
- * Binds the parts below `root`. `page` has title(), base(tree, focus) for what 100 % is, functions(tree, rows) for its table,
- * changed(how) when the address has to follow, link(state) for an address that shows a state,
+ * Binds the parts below `root`. `page` has title(), base(tree, focus) for what 100 % is, functions(tree, rows, {changes, unit})
+ * for its table, changed(how) when the address has to follow, link(state) for an address that shows a state,
  * and inOneFile() for that of the page in one file; `reading` is how its graphs are read, if there is more to say than of any.
  */
 export function bindViewer(root, page) {
   // What is wanted of the next tree, by names: a live graph grows under the same zoom and selection.
-  const wanted = {
-    focus: [],
-    range: null,
-    selected: [],
-    keepsAllocators: false,
-    view: "icicle",
-    fn: "",
-    transforms: [],
-    colour: { mode: "", youngest: 0 },
-    marks: false,
-  };
+  const wanted = nothingWanted();
   const shown = {
     unit: "",
     urls: null,
     bands: [],
     drawn: null,
     hasCallers: false,
+    seconds: null, // that the sides of a difference cover, if that is known
     active: null,
   };
   const figure = part(root, "graph");
   const worker = workerClient(() => new Worker(figure.dataset.worker, { type: "module" }));
   const data = payloadLoader(worker);
-  const graph = bindGraph(figure, { zoomed, selected: () => selected(graph), key: keyed });
+  const hovered = () => beside.hovered();
+  const graph = bindGraph(figure, { zoomed, selected: () => selected(graph), hovered, key: keyed });
   shown.active = graph;
   const callers = lazily(() =>
     bindGraph(part(root, "callers"), { zoomed: callersZoomed, selected: () => selected(callers()), key: keyed }),
   );
+  const beside = bindBeside(part(root, "beside"), graph, { zoomed, selected: () => selected(graph), key: keyed });
   const search = bindSearch(searchParts(root), {
     graph,
     others,
     match: (text) => worker.match(text),
-    unit: () => shown.unit,
+    unit: () => unit(),
     onChange: () => page.changed("replace"),
   });
   const keyHelp = bindKeyHelp(part(root, "keys"));
@@ -87,6 +84,7 @@ export function bindViewer(root, page) {
   function zoomed({ isByHand }) {
     wanted.focus = pathOf(graph.state.tree, graph.state.focus);
     wanted.range = graph.range();
+    beside.follow();
     drawLines();
     page.changed(isByHand ? "replace" : "push");
     if (wanted.view === "bottom-up" && graph.state.tree.header.cut) loading.reshape();
@@ -100,6 +98,7 @@ export function bindViewer(root, page) {
     shown.active = which;
     const { tree, selected: node } = which.state;
     if (which === graph) wanted.selected = pathOf(tree, node);
+    beside.follow();
     drawLines();
     page.selected(nameOf(tree, node));
     page.changed("replace");
@@ -128,9 +127,15 @@ export function bindViewer(root, page) {
   function viewWanted() {
     const { fn, transforms, keepsAllocators } = wanted;
     const view = treeViewOf(wanted.view);
+    const measure = measureWanted();
     const paths = { "bottom-up": wanted.focus, sandwich: shown.hasCallers ? callersFocus() : [] };
-    return { view, fn, transforms, keepsAllocators, path: Array.isArray(paths[view]) ? paths[view] : [] };
+    return { view, fn, transforms, measure, keepsAllocators, path: Array.isArray(paths[view]) ? paths[view] : [] };
   }
+
+  const measureWanted = () => drawableMeasure(wanted.measure, shown.seconds);
+
+  /** The unit of the numbers that are shown. */
+  const unit = () => SCALES[measureWanted().scale].unitOf(shown.unit);
 
   const callersFocus = () => pathOf(callers().state.tree, callers().state.focus);
 
@@ -157,7 +162,7 @@ export function bindViewer(root, page) {
   }
 
   function others() {
-    return shown.hasCallers ? [callers()] : [];
+    return [...(shown.hasCallers ? [callers()] : []), ...beside.graphs()];
   }
 
   function chooseColour(colour) {
@@ -220,6 +225,7 @@ export function bindViewer(root, page) {
 
   function showTurned() {
     graph.setFlame(VIEWS[wanted.view].isFlame);
+    beside.turn();
     figure.classList.toggle("listed", wanted.view === "list");
     part(root, "list").hidden = wanted.view !== "list";
     fillLines();
@@ -228,7 +234,7 @@ export function bindViewer(root, page) {
   function drawList() {
     const { tree, focus, selected } = graph.state;
     const select = (node) => graph.select(node);
-    showList(part(root, "list"), { tree, focus, selected, unit: shown.unit }, { select });
+    showList(part(root, "list"), { tree, focus, selected, unit: unit() }, { select });
   }
 
   function showChoices() {
@@ -250,6 +256,7 @@ export function bindViewer(root, page) {
     figure.classList.toggle("sandwiched", Boolean(drawn.callers));
     drawIn(graph, tree, isPartial);
     drawCallers(drawn.callers, isPartial);
+    beside.draw(drawn.beside, (which, before) => drawIn(which, before, isPartial));
     colouring.offer(tree, shown.bands);
     restore({ isPartial });
     turn();
@@ -264,7 +271,7 @@ export function bindViewer(root, page) {
 
   function drawIn(which, tree, isPartial) {
     const moved = tree.total2 ? movements(tree) : null;
-    const words = frameWords(tree, { unit: shown.unit, isPartial, moved });
+    const words = frameWords(tree, { unit: unit(), isPartial, moved });
     which.show(tree, { words, moved, colour: { mode: tree.total2 ? "change" : "memory" } });
   }
 
@@ -289,6 +296,7 @@ export function bindViewer(root, page) {
     const target = locate(tree, wanted.selected);
     graph.zoomTo(focus.node, { isInstant: true, isQuiet: true, range: focus.missing ? null : wanted.range });
     graph.select(target.node, { isQuiet: true });
+    beside.follow();
     const lines = isPartial ? [] : goneWords(tree, [focus, target], wanted);
     part(root, "gone").replaceChildren(...lines.map((line) => element("p", { class: "small warn" }, line)));
   }
@@ -301,11 +309,11 @@ export function bindViewer(root, page) {
 
   async function count(isOld) {
     figure.dataset.whole = "true";
-    const [values] = await Promise.all([worker.functions(), search.run(), recolour()]);
+    const [{ values, changes }] = await Promise.all([worker.functions(), search.run(), recolour()]);
     if (isOld()) return;
     const rows = functionRows(graph.state.tree.strings, values);
     views.setWidest(rows);
-    page.functions(graph.state.tree, rows);
+    page.functions(graph.state.tree, rows, { changes, unit: unit() });
   }
 
   function state() {
@@ -333,27 +341,20 @@ export function bindViewer(root, page) {
 
   return {
     /** Draws the payload at {overview, full}; `bands` {label, url} are those of its ages. Resolves when all is there. */
-    show(urls, { unit, bands = [] }) {
-      Object.assign(shown, { urls, unit, bands });
+    show(urls, { unit, bands = [], seconds = null }) {
+      Object.assign(shown, { urls, unit, bands, seconds });
       return loading.show(urls);
     },
     state,
+    unit,
+    measure: (measure) => changeTo({ measure: { ...wanted.measure, ...measure } }),
+    toggleStep: (transform) => changeTo({ transforms: toggled(wanted.transforms, transform) }),
     offerPresets: steps.offer,
     /** Takes over what an address says; the tree is made anew only where that is needed. */
     apply(next) {
       const before = JSON.stringify(viewWanted());
       const { keepsAllocators } = wanted;
-      Object.assign(wanted, {
-        focus: next.focus,
-        range: next.range,
-        selected: next.selected.length || next.selected.hash ? next.selected : next.focus,
-        keepsAllocators: next.keepsAllocators,
-        view: next.view,
-        fn: next.fn,
-        transforms: next.transforms,
-        colour: next.colour,
-        marks: next.marks,
-      });
+      Object.assign(wanted, wantedOf(next));
       search.setText(next.search);
       part(root, "marks").checked = next.marks;
       showChoices();
@@ -377,7 +378,6 @@ export function bindViewer(root, page) {
       figure.scrollIntoView({ block: "nearest" });
     },
     tree: () => graph.state.tree,
-    movements: () => graph.state.moved,
     boxOf: (name) => boxOf(graph, figure, name),
     shadeOf: (name) => graph.state.shadeOf(findWidest(graph.state.tree, name)),
   };

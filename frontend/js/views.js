@@ -1,6 +1,7 @@
 // What a graph can show of a profile: columns as they came to those of the tree, or the two, that a view draws.
 import { bottomUp, sandwich } from "./inverted.js";
-import { applyTransforms } from "./transforms.js";
+import { isAsCounted, measured } from "./measure.js";
+import { applyTransforms, inOrder, stacksOf } from "./transforms.js";
 
 /** By name as an address has it: the word on its button, and whether its root is at the bottom. */
 export const VIEWS = {
@@ -38,7 +39,7 @@ export const VIEWS = {
 
 /** What a difference has on top of each view's own reading. */
 export const DIFFERENCE_READING =
-  "Both sides are in one picture, each frame as wide as its larger side. Orange grew and blue shrank, stronger the larger the part of the frame that is change; grey is less than 5 %. Hatched frames are new or gone, a strip of two colours grew and shrank inside. The number on a frame is its change.";
+  "Both sides are in one picture, each frame as wide as its larger side if nothing else is chosen. Orange grew and blue shrank, stronger the larger the part of the frame that is change; grey is less than 5 %. Hatched frames are new or gone, a strip of two colours grew and shrank inside. The number on a frame is its change.";
 
 // Views of the tree as it is: they differ in how it is drawn.
 const UPRIGHT = ["icicle", "flame", "list"];
@@ -46,20 +47,34 @@ const UPRIGHT = ["icicle", "flame", "list"];
 export const treeViewOf = (view) => (UPRIGHT.includes(view) ? "icicle" : view);
 
 /** Whether the columns are drawn as they came. */
-export const isPlain = ({ view, transforms }) => !transforms.length && UPRIGHT.includes(view);
+export const isPlain = ({ view, transforms, measure }) =>
+  !transforms.length && UPRIGHT.includes(view) && isAsCounted(measure);
 
 /**
- * {base, main, callers} for `wanted` {view, fn, transforms, path}: `base` is what the table counts, `main` the graph, and
- * `callers` the graph above it in a sandwich of the function `fn`. `path` is what is looked at, root first.
+ * {base, main, callers, beside} for `wanted` {view, fn, transforms, measure, path}: `base` is what the table counts, `main` the
+ * graph, `callers` the graph above it in a sandwich of the function `fn`, `beside` the side before where the graph has the side
+ * after. `path` is what is looked at, root first.
  */
 export function viewOf(columns, wanted) {
-  return withView(applyTransforms(columns, wanted.transforms), wanted);
+  const base = baseOf(columns, wanted);
+  const view = withView(base, wanted);
+  return { base, ...view, beside: wanted.measure?.isBeside && !view.callers ? besideOf(columns, wanted) : null };
 }
 
-/** The same of columns that the transforms were applied to. */
-export function withView(base, { view, fn, path }) {
-  if (view === "bottom-up") return { base, main: bottomUp(base, { path }), callers: null };
-  if (view !== "sandwich") return { base, main: base, callers: null };
+function besideOf(columns, wanted) {
+  const before = { ...wanted, measure: { ...wanted.measure, width: "before" } };
+  return withView(baseOf(columns, before), before).main;
+}
+
+/** Columns in the measure that is wanted, after the transforms. */
+export function baseOf(columns, { transforms, measure }) {
+  const base = measured(columns, measure);
+  return transforms.length || isAsCounted(measure) ? applyTransforms(base, transforms) : inOrder(stacksOf(base));
+}
+
+function withView(base, { view, fn, path }) {
+  if (view === "bottom-up") return { main: bottomUp(base, { path }), callers: null };
+  if (view !== "sandwich") return { main: base, callers: null };
   const { callers, callees } = sandwich(base, fn, { path });
-  return { base, main: callees, callers };
+  return { main: callees, callers };
 }

@@ -78,9 +78,10 @@ export function workerClient(start, { timeoutMs = MATCH_TIMEOUT_MS } = {}) {
       await opened;
       return (await ask("along", { buffers, wanted })).totals;
     },
+    /** {values, changes}: columns by function, and what changed of a difference. */
     async functions() {
       await opened;
-      return (await ask("functions", {})).values;
+      return ask("functions", {});
     },
     /** {hits, inWhole}: one byte for each name, and {total, frames} that match in the tree before its steps, null without any. */
     async match(text) {

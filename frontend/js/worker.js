@@ -1,26 +1,32 @@
 // The long-lived Worker of a graph: decodes the same payload again, makes other views of it, tests names, adds up functions.
 import { totalsAlong } from "./ages.js";
 import { foldAllocators } from "./allocators.js";
+import { changesOf } from "./diff.js";
 import { decode } from "./fgb2.js";
 import { layoutTree } from "./layout.js";
+import { measured } from "./measure.js";
 import { compilePattern, matchNames, matchNodes } from "./search.js";
-import { functionValues } from "./top-table.js";
-import { applyTransforms } from "./transforms.js";
-import { viewOf, withView } from "./views.js";
+import { functionRows, functionValues } from "./top-table.js";
+import { stacksOf } from "./transforms.js";
+import { baseOf, viewOf } from "./views.js";
 
 let whole = null; // columns as they came
 let base = null; // columns after the transforms of the last view
+let viewed = null; // that view
 
 const answers = {
   open({ buffer, keepsAllocators }) {
     const folding = folded(buffer, keepsAllocators);
     whole = base = folding.columns;
+    viewed = null;
     return { folded: folding.folded };
   },
   view({ wanted, knownNames }) {
-    base = applyTransforms(whole, wanted.transforms);
-    const { main, callers } = withView(base, wanted);
-    return { main: sent(main, knownNames), callers: callers && sent(callers, knownNames) };
+    const { main, callers, beside, ...rest } = viewOf(whole, wanted);
+    base = rest.base;
+    viewed = wanted;
+    const known = (columns) => columns && sent(columns, knownNames);
+    return { main: known(main), callers: known(callers), beside: known(beside) };
   },
   /** Totals of other payloads of the same stacks, by node of a view. */
   along({ buffers, wanted }) {
@@ -30,10 +36,24 @@ const answers = {
   },
   match({ text }) {
     const { regex } = compilePattern(text);
-    return { hits: matchNames(base.strings, regex), inWhole: base === whole ? null : matchedIn(whole, regex) };
+    const isPart = Boolean(viewed?.transforms.length);
+    const inWhole = isPart ? matchedIn(measured(whole, viewed.measure), regex) : null;
+    return { hits: matchNames(base.strings, regex), inWhole };
   },
-  functions: () => ({ values: functionValues(layoutTree(copied(base))) }),
+  functions() {
+    const values = functionValues(layoutTree(copied(base)));
+    return { values, changes: base.self2 ? changes(values) : null };
+  },
 };
+
+// What changed is told of all kinds of change, also where the graph shows one of them.
+function changes(values) {
+  const isFiltered = viewed?.transforms.some(({ kind }) => kind === "changed");
+  if (!isFiltered) return changesOf(stacksOf(base), functionRows(base.strings, values));
+  const unfiltered = { ...viewed, transforms: viewed.transforms.filter(({ kind }) => kind !== "changed") };
+  const columns = baseOf(whole, unfiltered);
+  return changesOf(stacksOf(columns), functionRows(columns.strings, functionValues(layoutTree(copied(columns)))));
+}
 
 function folded(buffer, keepsAllocators) {
   const columns = decode(buffer);

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 import { foldAllocators } from "../../frontend/js/allocators.js";
-import { changeOf, finding, movements, pathsOf, sideOf } from "../../frontend/js/diff.js";
+import { changeSums } from "../../frontend/js/change-kinds.js";
+import { changeOf, changesOf, finding, movements, sideOf } from "../../frontend/js/diff.js";
 import { decode } from "../../frontend/js/fgb2.js";
 import { layoutTree, self2Of, selfOf } from "../../frontend/js/layout.js";
 import { changeStep } from "../../frontend/js/palette.js";
@@ -18,8 +19,14 @@ const paired = (before, after) =>
       [before[stack] ?? 0, after[stack] ?? 0],
     ]),
   );
-const sentenceOf = (tree) =>
-  finding(tree, functionRows(tree.strings, functionValues(tree)), "bytes")
+const stacksIn = (tree) => ({
+  ...tree,
+  self: Float64Array.from({ length: tree.n }, (_, i) => selfOf(tree, i)),
+  self2: Float64Array.from({ length: tree.n }, (_, i) => self2Of(tree, i)),
+});
+const rowsOf = (tree) => functionRows(tree.strings, functionValues(tree));
+const sentenceOf = (tree, unit = "bytes") =>
+  finding(changesOf(stacksIn(tree), rowsOf(tree)), unit)
     .map(({ text }) => text)
     .join("")
     .replaceAll("\u00a0", " ");
@@ -85,7 +92,7 @@ test("what grew and what shrank inside are kept apart", () => {
 test("a new path counts once, at its uppermost frame", () => {
   const tree = diffOf({ "a;n;m": [0, 3], "a;n;k": [0, 4], "a;x": [1, 1], z: [0, 1] });
 
-  assert.deepEqual(pathsOf(tree, "new"), { count: 2, change: 8 });
+  assert.deepEqual(changeSums(stacksIn(tree)).new, { count: 2, change: 8 });
 });
 
 test("the finding is a sentence to read aloud", () => {
@@ -127,7 +134,7 @@ for (const { about, unit, stacks, ...expected } of JSON.parse(
     const rows = functionRows(tree.strings, functionValues(tree));
     const { grew, shrank } = movements(tree);
 
-    const sentence = finding(tree, rows, unit).map(({ text }) => text);
+    const sentence = finding(changesOf(stacksIn(tree), rows), unit).map(({ text }) => text);
     const cells = (row) => [row.name, row.self, row.selfAfter, row.selfChange, row.total, row.totalChange];
     assert.equal(sentence.join(""), expected.sentence);
     assert.deepEqual(arrangeRows(rows, { sort: "-selfChange" }).map(cells), expected.rows);

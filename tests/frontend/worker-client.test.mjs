@@ -44,9 +44,10 @@ test("the Worker tests names and adds up functions of the payload it opened", ()
     await client.open(encodeStacks({ "main;leak;malloc": 40, "main;put": 2 }), false);
 
     const { hits } = await client.match("leak|put");
-    const values = await client.functions();
+    const { values, changes } = await client.functions();
 
     assert.equal(hits.filter(Boolean).length, 2);
+    assert.equal(changes, null);
     assert.deepEqual([...values.self].sort((a, b) => b - a).slice(0, 2), [40, 2]);
   }));
 

@@ -7,7 +7,9 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 from ninja import Field, Query, Router
 
+from tracer.profile.alignment import Alignment, BadAlignment
 from tracer.profile.export.picture import WIDTH_MODES
+from webapp.compare.alignment import alignment_of, preview
 from webapp.compare.comparison import comparison
 from webapp.compare.exports import NotNormalized, difference_file
 from webapp.compare.offline import difference_page
@@ -24,6 +26,7 @@ router = Router(auth=session_or_token, tags=["compare"])
 
 class DifferenceQuery(PictureQuery):
     value_type: str = Field("", description="Default: the first that both have")
+    rules: str = Field("", description="Of html: what names are aligned by, as the fragment of its page has it")
     normalize: bool = Field(False, description="Scale values before so that both totals are equal")
     width_by: str = Field(WIDTH_MODES[0], description="What a frame of svg is as wide as: larger (side) or after")
 
@@ -33,9 +36,10 @@ class DifferenceQuery(PictureQuery):
     response=dict[str, Any],
     summary="Compare two runs or snapshots; each side is r-… (its last snapshot) or r-…@3",
 )
-def compare(request: HttpRequest, before: str, after: str, value_type: str = "") -> dict[str, Any]:
+def compare(request: HttpRequest, before: str, after: str, value_type: str = "", rules: str = "") -> dict[str, Any]:
     """`value_type` defaults to the first that both have, and falls back to it with a warning.
 
+    `rules` says what names are aligned by, "exact" that they are not; by default it is what their project has.
     The first call for a pair merges the trees. `payload_url` has `{value_type}`, `{tag}` and `{stage}`, overview or
     full, to be filled in.
     """
@@ -46,7 +50,7 @@ def compare(request: HttpRequest, before: str, after: str, value_type: str = "")
             422, f"The sides have no value type in common: {names(sides[0])} before, {names(sides[1])} after."
         )
     chosen = value_type if value_type in common else common[0]
-    view = comparison(*sides, chosen)
+    view = comparison(*sides, chosen, _alignment(rules, *sides))
     if value_type and chosen != value_type:
         view["warnings"].insert(0, f"{value_type} is not on both sides; {chosen} is shown.")
     return view
@@ -63,12 +67,33 @@ def export_difference(
     sides = _side(request, before), _side(request, after)
     try:
         if form == offline.FORM:
-            return difference_page(request, *sides, query.value_type)
+            return difference_page(request, *sides, query.value_type, _alignment(query.rules, *sides))
         picture = picture_of({key: str(value) for key, value in query.dict().items()})
         return difference_file(*sides, form, query.value_type, picture, is_normalized=query.normalize)
     except NoSuchExport as error:
         raise ApiError(404, str(error)) from None
     except (BadPicture, NotNormalized) as error:
+        raise ApiError(422, str(error)) from None
+
+
+@router.get(
+    "/compare/{before}/{after}/alignment",
+    response=dict[str, Any],
+    summary="What rules would do to the names of two runs or snapshots, with a few examples",
+)
+def preview_alignment(request: HttpRequest, before: str, after: str, rules: str) -> dict[str, Any]:
+    """Rules that are none are no failure while a person types: the answer has `error`, which says why."""
+    sides = _side(request, before), _side(request, after)
+    try:
+        return preview(*sides, alignment_of(rules, *sides))
+    except BadAlignment as error:
+        return {"error": str(error)}
+
+
+def _alignment(rules: str, before: Side, after: Side) -> Alignment:
+    try:
+        return alignment_of(rules, before, after)
+    except BadAlignment as error:
         raise ApiError(422, str(error)) from None
 
 

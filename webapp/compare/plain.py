@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from tracer.profile.amounts import NOTHING, change, of_own, plural, short_count, value, whole_percent
+from tracer.profile.amounts import NOTHING, change, of_own, percent, plural, short_count, value, whole_percent
 from tracer.profile.grade import grade
 from webapp.compare.models import DiffPayload
 from webapp.compare.sides import Side, common_value_types
@@ -42,7 +42,7 @@ def page(before: Side, after: Side, name: str, diff: DiffPayload) -> dict[str, A
         "meaning": value_type["meaning"],
         "types": [_link(each, each == name) for each in common_value_types(before, after)],
         "table": {
-            "rows": [_row(row, table["largest"], unit) for row in table["rows"]],
+            "rows": [_row(row, table["largest"], old, unit) for row in table["rows"]],
             "words": _words(len(table["rows"]), table["count"]),
         },
     }
@@ -110,7 +110,7 @@ def _link(name: str, is_chosen: bool) -> dict[str, Any]:
     return {"title": title_of(name), "href": address(name), "on": is_chosen, "total": None}
 
 
-def _row(row: list[Any], largest: float, unit: str) -> dict[str, Any]:
+def _row(row: list[Any], largest: float, total: float, unit: str) -> dict[str, Any]:
     name, old, new, moved, _, total_moved = row
     half = min(1, abs(moved) / largest) * 50 if largest else 0
     return {
@@ -124,6 +124,7 @@ def _row(row: list[Any], largest: float, unit: str) -> dict[str, Any]:
         "after": value(new, unit) if new else NOTHING,
         "change": _change(moved, unit, NOTHING),
         "of_own": of_own(old, new),
+        "of_all": f"{'+' if moved > 0 else ''}{percent(moved / total)}" if moved and total else NOTHING,
         "total_change": _change(total_moved, unit, NOTHING),
     }
 

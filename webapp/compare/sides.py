@@ -61,7 +61,7 @@ class Side:
 
     @property
     def covers_s(self) -> float:
-        """Seconds that flows were counted for: a service may push those of the last interval only."""
+        """Seconds that flows were counted for, 0 if not known: a service may push those of the last interval only."""
         if self.interval:
             return self.snapshot.elapsed_s - self.interval.since.elapsed_s
         interval_s = self.snapshot.capture.get("interval_s")
@@ -102,6 +102,7 @@ class Side:
             "created_at": run.created_at,
             "started_at": run.started_at,
             "elapsed_s": snapshot.elapsed_s,
+            "covers_s": self.covers_s,
             "label": self.moment,
             "snapshots": run.snapshot_count,
             "total": self.total(value_type),
@@ -113,7 +114,12 @@ class Side:
 def find_side(viewer: Viewer, name: str) -> Side:
     """The side that an address names, if the viewer may see its run."""
     run_id, sign, place = name.partition("@")
-    run = Run.objects.visible_to(viewer).select_related("project__team").filter(run_id=run_id).first()
+    run = (
+        Run.objects.visible_to(viewer)
+        .select_related("project__team", "project__alignment", "host")
+        .filter(run_id=run_id)
+        .first()
+    )
     asked = _SEQ.fullmatch(place)
     if run is None or (sign and not asked):
         raise NoSuchSide(f"There is no run {name!r} that you may see.")

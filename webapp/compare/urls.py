@@ -8,6 +8,7 @@ from webapp.compare import views
 
 urlpatterns = [
     path("p/<slug:project>/compare", views.compare_pick, name="compare_pick"),
+    path("p/<slug:project>/compare/alignment", views.save_alignment, name="save_alignment"),
     path("compare/<str:before>/<str:after>", views.compare, name="compare"),
     path("compare/<str:before>/<str:after>/export/<str:form>", views.export, name="diff_export"),
     path(

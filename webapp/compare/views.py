@@ -7,9 +7,11 @@ from typing import Any
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_POST
 
+from tracer.profile.alignment import Alignment, BadAlignment
 from webapp.compare import backend, plain
+from webapp.compare.alignment import alignment_of, save_rules
 from webapp.compare.exports import NotNormalized, difference_file
 from webapp.compare.models import DiffPayload, key_of
 from webapp.compare.offline import difference_page
@@ -21,8 +23,8 @@ from webapp.flamegraph.pictures import BadPicture, picture_of
 from webapp.flamegraph.serving import packed_response, signed_in
 from webapp.flamegraph.views import STAGES
 from webapp.runs.models import Run, RunQuerySet
-from webapp.teams.access import person, project_or_404
-from webapp.teams.models import User
+from webapp.teams.access import person, project_or_404, require
+from webapp.teams.models import Role, User
 
 PICKED_FROM = 100  # newest runs that a side is picked from; filters and older ones are on the dashboard
 
@@ -61,12 +63,34 @@ def _difference(request: HttpRequest, before: Side, after: Side) -> dict[str, An
     """Merging takes seconds for large trees, for which nobody waits whose script asks the API for it."""
     common, asked = common_value_types(before, after), request.GET.get("t", "")
     name = asked if asked in common else common[0]
-    found = (backend.diff_payload if "plain" in request.GET else backend.known_diff)(before, after, name)
+    alignment = _alignment(request, before, after)
+    find = backend.diff_with_table if "plain" in request.GET else backend.known_diff
+    found = find(before, after, name, alignment)
     return {
         "gone": f"{asked} is not on both sides; {name} is shown." if asked and asked != name else "",
-        "plain": plain.page(before, after, name, found) if found else None,
-        "merge_url": "" if found else plain.address(name),
+        "plain": plain.page(before, after, name, found) if found and found.table else None,
+        "merge_url": "" if found and found.table else plain.address(name),
     }
+
+
+def _alignment(request: HttpRequest, before: Side, after: Side) -> Alignment:
+    try:
+        return alignment_of(request.GET.get("rules", ""), before, after)
+    except BadAlignment as error:
+        raise Http404(str(error)) from None
+
+
+@login_required
+@require_POST
+def save_alignment(request: HttpRequest, project: str) -> HttpResponse:
+    """The rules of a page become those of its project. 204, or 422 and why."""
+    found = project_or_404(request, project)
+    require(found, person(request), Role.MEMBER)
+    try:
+        save_rules(found, request.POST.get("rules", ""))
+    except BadAlignment as error:
+        return HttpResponse(str(error), status=422, content_type="text/plain")
+    return HttpResponse(status=204)
 
 
 def _run_or_404(request: HttpRequest, side: str) -> Run:
@@ -106,7 +130,8 @@ def export(request: HttpRequest, before: str, after: str, form: str) -> HttpResp
     try:
         sides = find_side(person(request), before), find_side(person(request), after)
         if form == offline.FORM:
-            return difference_page(request, *sides, query.get("value_type", ""))
+            alignment = _alignment(request, *sides)
+            return difference_page(request, *sides, query.get("value_type", ""), alignment)
         is_normalized = query.get("normalize", "") not in ("", "0", "false")
         return difference_file(
             *sides, form, query.get("value_type", ""), picture_of(query), is_normalized=is_normalized

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tracer import protocol
+from tracer.options.modes import ModeOptions, mode_captured
+from tracer.profile.amounts import size
 from tracer.profile.grade import grade
 from webapp.compare.models import DiffPayload
 from webapp.compare.sides import Side, taken_at
@@ -18,7 +20,10 @@ SAME_LENGTH = 0.1  # captures whose lengths differ by less than this share of th
 def warnings(before: Side, after: Side, value_type: str, diff: DiffPayload) -> list[str]:
     return [
         *_about_numbers(before, after, value_type),
+        *_about_sampling(before, after),
         *_about_origin(before, after),
+        *_about_system(before, after),
+        *_about_binaries(before, after),
         *_about_capture("Before", before),
         *_about_capture("After", after),
         *_about_overlap(diff),
@@ -32,6 +37,47 @@ def _about_numbers(before: Side, after: Side, value_type: str) -> Iterator[str]:
     if old["kind"] == "flow" and not _about_equal(before.covers_s, after.covers_s):
         yield (
             f"{value_type} adds up while tracing, and before covers {before.covers_s:g} s, after {after.covers_s:g} s."
+        )
+
+
+def _about_sampling(before: Side, after: Side) -> Iterator[str]:
+    """Samples are scaled to bytes where they are recorded, so totals compare; small frames may be missing."""
+    old, new = (mode_captured(side.snapshot.capture) for side in (before, after))
+    if old is None or new is None or old.facts() == new.facts():
+        return
+    yield f"Before {_counts(old)}, after {_counts(new)}: {_caution(old, new)}"
+
+
+def _counts(mode: ModeOptions) -> str:
+    if mode.is_calls:
+        return "counts calls at their entry"
+    return f"follows one block for each {size(mode.sample_bytes)}" if mode.is_sampled else "follows every block"
+
+
+def _caution(old: ModeOptions, new: ModeOptions) -> str:
+    if old.is_calls or new.is_calls:
+        return "the numbers do not compare."
+    return "values are scaled to bytes, yet small frames of a sampled side may be missing or too large."
+
+
+def _about_system(before: Side, after: Side) -> Iterator[str]:
+    for fact in ("distribution", "kernel"):
+        old, new = (side.run.host.facts.get(fact, "") if side.run.host else "" for side in (before, after))
+        if old and new and old != new:
+            yield f"The {fact} of the host is {old} before and {new} after."
+
+
+def _about_binaries(before: Side, after: Side) -> Iterator[str]:
+    """Of modules with frames without a name: of others a capture does not tell."""
+    old, new = (side.snapshot.capture.get("build_ids") for side in (before, after))
+    if not isinstance(old, Mapping) or not isinstance(new, Mapping):
+        return
+    others = sorted(str(module) for module in old.keys() & new.keys() if old[module] != new[module])
+    if others:
+        yield (
+            f"{', '.join(others[:3])}{' and others' if len(others) > 3 else ''} "
+            f"{'is another build' if len(others) == 1 else 'are other builds'} after: places without a name "
+            "have moved, so they do not match."
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from webapp.compare.models import DiffPayload
 from webapp.runs.models import Run
@@ -25,13 +26,14 @@ def run(claimed_run: Callable[..., Run], snapshot_of: Callable[..., Any]) -> Run
     return run
 
 
-def test_two_intervals_of_a_flow_compare(ci: Any, run: Run) -> None:
+def test_two_intervals_of_a_flow_compare(ci: Any, run: Run, story: Any, as_user: Callable[[User], Client]) -> None:
     view = ci.get(f"/compare/{run.run_id}@1..2/{run.run_id}@2..4").json()
 
     assert [row["name"] for row in view["value_types"]] == ["allocated_bytes"]
     assert (view["before"]["total"], view["after"]["total"]) == (200, 1550)
     assert (view["before"]["since"], view["before"]["label"]) == (1, "0:10 to 0:20")
     assert any("before covers 10 s, after 20 s" in words for words in view["warnings"])
+    as_user(story.alice).get(f"/compare/{run.run_id}@1..2/{run.run_id}@2..4?plain=1")
     table = DiffPayload.objects.get().table
     assert table["totals"] == [200, 1550]
     assert table["first"] == ["serve", 1500]

@@ -68,11 +68,11 @@ def test_it_says_what_changed(two_runs: Runs, source: Callable[..., str]) -> Non
         "1\xa0path is new (+40\xa0B), 1 is gone (−30\xa0B)."
     )
     assert rows(page) == [
-        ["leak", "", "100\xa0B", "500\xa0B", "+400\xa0B", "+400\xa0%", "+400\xa0B"],
-        ["new", "", "–", "40\xa0B", "+40\xa0B", "new", "+40\xa0B"],
-        ["main", "", "–", "–", "–", "–", "+410\xa0B"],
-        ["serve", "", "–", "–", "–", "–", "+410\xa0B"],
-        ["gone", "", "30\xa0B", "–", "−30\xa0B", "gone", "−30\xa0B"],
+        ["leak", "", "100\xa0B", "500\xa0B", "+400\xa0B", "+400\xa0%", "+307.7\xa0%", "+400\xa0B"],
+        ["new", "", "–", "40\xa0B", "+40\xa0B", "new", "+30.8\xa0%", "+40\xa0B"],
+        ["main", "", "–", "–", "–", "–", "–", "+410\xa0B"],
+        ["serve", "", "–", "–", "–", "–", "–", "+410\xa0B"],
+        ["gone", "", "30\xa0B", "–", "−30\xa0B", "gone", "−23.1\xa0%", "−30\xa0B"],
     ]
     assert "1–5 of 5 functions. Totals include what a function called" in page
 
@@ -98,7 +98,7 @@ def test_another_value_type_is_a_link_away(two_runs: Runs, source: Callable[...,
 
     page = source(two_runs, "?t=allocated_bytes&plain=1")
 
-    assert rows(page)[-1] == ["gone", "", "60\xa0B", "–", "−60\xa0B", "gone", "−60\xa0B"]
+    assert rows(page)[-1] == ["gone", "", "60\xa0B", "–", "−60\xa0B", "gone", "−37.5\xa0%", "−60\xa0B"]
 
 
 def test_a_value_type_that_is_not_on_both_sides_is_said(two_runs: Runs, source: Callable[..., str]) -> None:

@@ -95,7 +95,7 @@ def heap_of() -> Callable[[Program], bytes]:
 @pytest.fixture
 def stacks_of() -> Callable[[Run], dict[str, Any]]:
     """Of the tree that the run's page is made of: values of the first value type by stack."""
-    from webapp.compare.backend import load_tree
+    from webapp.flamegraph.exports import load_tree
 
     def stacks(run: Run) -> dict[str, Any]:
         snapshot = run.snapshots.get(seq=1)

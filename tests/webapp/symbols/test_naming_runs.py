@@ -226,7 +226,7 @@ def test_a_difference_that_was_merged_before_is_merged_again_with_the_names(
 ) -> None:
     def merged() -> tuple[str, list[str]]:
         side = find_side(story.alice, run.run_id)
-        row = backend.diff_payload(side, side, run.value_type)
+        row = backend.diff_with_table(side, side, run.value_type)
         return row.tag, [name for name, *_ in row.table["rows"]]
 
     before = merged()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tracer.profile.tree.aligned import aligned
 from tracer.profile.tree.allocators import fold_allocators, keeps_allocators
 from tracer.profile.tree.build import build
 from tracer.profile.tree.calltree import CallTree
@@ -16,6 +17,7 @@ __all__ = [
     "DiffTree",
     "NotAFlow",
     "FunctionValues",
+    "aligned",
     "build",
     "fold_allocators",
     "function_values",

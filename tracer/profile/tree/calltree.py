@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -47,17 +48,22 @@ class CallTree:
     @cached_property
     def parent(self) -> Ids:
         """By node; the root is its own parent."""
-        # In level order a node's parent is the last node of the level above that stands before it in preorder.
-        place = self.depth.astype(np.int64) * len(self) + np.arange(len(self))
-        order = self._by_level
-        found = np.searchsorted(place[order], place[order] - len(self)) - 1
+        # A node's parent is the last node of the level above that stands before it in preorder.
         parent = np.zeros(len(self), np.int32)
-        parent[order[1:]] = order[found[1:]]
+        for above, level in pairwise(self.levels):
+            parent[level] = above[np.searchsorted(above, level) - 1]
         return parent
 
     @cached_property
     def _by_level(self) -> Ids:
-        return np.argsort(self.depth, kind="stable").astype(np.int32)
+        # Numbers of 16 bits are sorted by counting, five times as fast.
+        is_shallow = self.depth.max(initial=0) < 1 << 16
+        return np.argsort(self.depth.astype(np.uint16) if is_shallow else self.depth, kind="stable").astype(np.int32)
+
+    def knowing(self, *, parent: Ids, by_level: Ids) -> CallTree:
+        """The same tree, told what it would work out itself: its maker had both at hand."""
+        self.__dict__.update(parent=parent, _by_level=by_level)
+        return self
 
     @cached_property
     def ends(self) -> Values:

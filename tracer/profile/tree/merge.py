@@ -40,12 +40,15 @@ def merge(before: CallTree, after: CallTree, value_type: str) -> DiffTree:
     selfs = []
     for tree, column, place in zip((before, after), columns, places, strict=True):
         values = np.zeros(len(parent), np.float64 if merged.is_float else np.int64)
-        values[position[place]] = tree.selfs[column]
+        np.add.at(values, position[place], tree.selfs[column])  # siblings of one name are one node
         selfs.append(values)
     ordered = np.zeros(len(parent), np.int32)
     ordered[position] = name
+    above = np.zeros(len(parent), np.int32)
+    above[position] = position[parent]
     shown, ordered = with_frequent_names_first(names, ordered)
-    return DiffTree(merged, CallTree((merged, merged), shown, ordered, depth, tuple(selfs)))
+    union = CallTree((merged, merged), shown, ordered, depth, tuple(selfs))
+    return DiffTree(merged, union.knowing(parent=above, by_level=position))
 
 
 def _merged_type(before: ValueType, after: ValueType) -> ValueType:
@@ -90,8 +93,9 @@ def _preorder(parent: Ids, starts: list[int]) -> tuple[Ids, Ids]:
     """Position in preorder of each node in level order, and depth by position; siblings keep their order."""
     levels = [slice(low, high) for low, high in zip(starts, starts[1:], strict=False)]
     size = np.ones(len(parent), np.int64)
-    for level in reversed(levels[1:]):
-        np.add.at(size, parent[level], size[level])
+    for above, level in zip(reversed(levels[:-1]), reversed(levels[1:]), strict=True):
+        below = np.bincount(parent[level] - above.start, weights=size[level], minlength=above.stop - above.start)
+        size[above] += below.astype(np.int64)  # of fewer than 2**53 nodes floats count exactly
     position, depth = np.zeros(len(parent), np.int32), np.zeros(len(parent), np.int32)
     for deep, level in enumerate(levels[1:], 1):
         above, before = parent[level], np.cumsum(size[level]) - size[level]

@@ -87,7 +87,7 @@ def _payload(tree: CallTree, selfs: Sequence[Values], widths: Values, about: dic
         **dict(zip(("self", "self2"), columns, strict=False)),
         "strings": "\0".join(names).encode(),
     }
-    totals = dict(zip(("total", "total2"), (tree.sum_up(column)[0].item() for column in selfs), strict=False))
+    totals = dict(zip(("total", "total2"), (_total(tree, column) for column in selfs), strict=False))
     header = {
         "v": 2,
         "n": len(tree),
@@ -101,18 +101,37 @@ def _payload(tree: CallTree, selfs: Sequence[Values], widths: Values, about: dic
     return b"".join([MAGIC, struct.pack("<I", len(text)), text, *sections.values()])
 
 
+def _total(tree: CallTree, values: Values) -> float:
+    """Whole numbers add up to the same in any order, fractions only in the tree's."""
+    total: float = (tree.sum_up(values)[0] if values.dtype.kind == "f" else values.sum()).item()
+    return total
+
+
 def _level_order(tree: CallTree, widths: Values) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Nodes breadth first, the widest of siblings first, and the number of children of each in that order."""
-    place = np.zeros(len(tree), np.int64)
-    order, done = [tree.levels[0]], 1
+    child_counts = np.bincount(tree.parent[1:], minlength=len(tree))
+    rank = _rank_among_siblings(tree, widths, child_counts)
+    first_child = np.zeros(len(tree), np.int64)  # its place within its level
+    order = [tree.levels[0]]
     for level in tree.levels[1:]:
-        # lexsort is stable: siblings of one width stay in preorder.
-        level = level[np.lexsort((-widths[level], place[tree.parent[level]]))]
-        place[level] = done + np.arange(len(level))
-        order.append(level)
-        done += len(level)
-    ordered = np.concatenate(order).astype(np.int64)
-    return ordered, np.bincount(place[tree.parent[ordered[1:]]], minlength=len(tree))
+        above = order[-1]
+        first_child[above] = np.cumsum(child_counts[above]) - child_counts[above]
+        ordered = np.empty_like(level)
+        ordered[first_child[tree.parent[level]] + rank[level]] = level
+        order.append(ordered)
+    nodes = np.concatenate(order).astype(np.int64)
+    return nodes, child_counts[nodes]
+
+
+def _rank_among_siblings(tree: CallTree, widths: Values, child_counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """0 for the widest; siblings of one width stay in preorder. Most nodes have no sibling and need no sorting."""
+    rank = np.zeros(len(tree), np.int64)
+    rivals = 1 + np.flatnonzero(child_counts[tree.parent[1:]] > 1)
+    rivals = rivals[np.lexsort((-widths[rivals], tree.parent[rivals]))]
+    place = np.arange(len(rivals))
+    is_widest = np.diff(tree.parent[rivals], prepend=-1) != 0
+    rank[rivals] = place - np.maximum.accumulate(np.where(is_widest, place, 0))
+    return rank
 
 
 def _encoded_selfs(selfs: Sequence[Values]) -> tuple[str, int, list[bytes]]:

@@ -10,9 +10,12 @@ import numpy.typing as npt
 
 def uvarint(numbers: npt.NDArray[Any]) -> bytes:
     """Seven bits a byte, low bits first, the upper bit set on all bytes but a number's last."""
+    largest = int(numbers.max(initial=0))
+    if largest < 1 << 7:  # as most counts of children and many names
+        return numbers.astype(np.uint8).tobytes()
     left = numbers.astype(np.uint64)
     length = np.ones(len(left), np.int64)
-    for bits in range(7, 64, 7):
+    for bits in range(7, largest.bit_length(), 7):
         length += left >= np.uint64(1 << bits)
     start = np.cumsum(length) - length
     out = np.empty(int(length.sum()), np.uint8)
