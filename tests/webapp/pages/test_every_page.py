@@ -156,7 +156,7 @@ QUERIES = {
     "/p/search-api/hosts": 6,
     "/p/search-api/hosts/{host}/processes": 4,
     "/p/search-api/estimates/{estimate}": 4,
-    "/p/search-api/settings": 12,
+    "/p/search-api/settings": 13,
     "/runs/{run}/delete": 6,
     "/upload": 4,
     "/help/reading": 3,
