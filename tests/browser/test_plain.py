@@ -69,7 +69,7 @@ def test_a_run_has_the_same_table_with_and_without_script(
     assert rows(plain) == rows(signed_in)
     assert plain.locator("[data-part=count]").text_content() == signed_in.locator("[data-part=count]").text_content()
     expect(plain.locator("noscript .note")).to_be_visible()
-    expect(plain.locator(".graph-box")).to_be_hidden()
+    expect(plain.locator("#graph-tree")).to_be_hidden()
 
 
 def test_its_value_types_and_columns_are_links_which_a_browser_with_script_understands(

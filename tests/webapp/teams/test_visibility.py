@@ -91,6 +91,17 @@ ROWS: dict[str, Row] = {
     "api/v1/compare/<before>/<after>/export/<form>": Row("/api/v1/compare/{run}/{run}/export/pprof", API),
     "compare/<str:before>/<str:after>/export/<str:form>": Row("/compare/{run}/{run}/export/pprof", PAGE),
     "api/v1/compare/<before>/<after>": Row("/api/v1/compare/{run}/{run}", API),
+    "api/v1/compare/<before>/<after>/alignment": Row("/api/v1/compare/{run}/{run}/alignment?rules=exact", API),
+    "p/<slug:project>/compare/alignment": Row(
+        "/p/search-api/compare/alignment", MEMBER_PAGE.replace("200", "204"), "POST", b"rules=", FORM
+    ),
+    "api/v1/runs/<run_id>/snapshots/<int:seq>/capture": Row("/api/v1/runs/{run}/snapshots/1/capture", API),
+    "api/v1/runs/<run_id>/intervals/<since>/<until>": Row(
+        "/api/v1/runs/{run}/intervals/1/2", API.replace("200", "404")
+    ),  # it has one snapshot
+    "runs/<str:run_id>/interval/<int:since>/<int:until>/<path:value_type>/<str:tag>/<str:stage>": Row(
+        "/runs/{run}/interval/1/2/allocated_bytes/1-0/full", PAYLOAD.replace("200", "404")
+    ),
     "": Row("/", "302 302 302 302  302 302 302 302 302"),  # to the project, or to the login
     "login": Row("/login", "302 200 200 200  302 302 302 200 200"),
     "logout": Row("/logout", "302 302 302 302  302 302 302 302 302", "POST"),
