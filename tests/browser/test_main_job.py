@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.targets import leaky_service
 
-pytestmark = [pytest.mark.browser, pytest.mark.ebpf]
+pytestmark = [pytest.mark.browser, pytest.mark.ebpf, pytest.mark.timeout(300)]
 
 LEAKING = "session_new"
 ENDED_WITHIN_MS = 40_000
