@@ -12,21 +12,11 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
+from tests.webapp.pages.new_run import NEW_RUN, checked_in, filled_in
 from tracer.protocol import COLLECTORS
 from webapp.hosts.models import Host
 from webapp.runs.models import Run, State
 from webapp.teams.models import User
-
-NEW_RUN = "/p/search-api/record"
-
-
-def filled_in(host: Host, **changes: str) -> dict[str, str]:
-    form = {"host": host.host_id, "process": "4711-1234", "collector": "malloc", "duration": "60"}
-    return {name: value for name, value in (form | changes).items() if value != "absent"}
-
-
-def checked_in(page: Any) -> set[str]:
-    return {box.attributes["value"] for box in page.all("input", type="radio") if "checked" in box.attributes}
 
 
 def test_it_queues_the_run_that_was_asked_for_and_shows_it(
@@ -348,126 +338,3 @@ def test_many_hosts_are_a_menu_instead_of_a_switch(story: Any, live_host: Host, 
     options = page.all("option")
     assert options[0].text == "web-1" and "selected" in options[0].attributes
     assert options[1].text == "web-2, silent"
-
-
-@pytest.fixture
-def repeated(
-    story: Any, live_host: Host, get: Callable[..., Any], queued_run: Callable[..., Run]
-) -> Callable[..., Any]:
-    """The form as "Record again" of a run of search-api opens it."""
-
-    def open_form(**options: Any) -> Any:
-        facts: dict[str, Any] = {
-            "collector": "brk",
-            "service": "search",
-            "deploy": "v1",
-            "labels": {"a": "1", "b": "2"},
-        }
-        run = queued_run(**facts | options)
-        return get(story.bob, f"{NEW_RUN}?again={run.run_id}")
-
-    return open_form
-
-
-def test_record_again_asks_for_the_same_once_more(repeated: Callable[..., Any]) -> None:
-    page = repeated(duration_s=600.0)
-
-    assert checked_in(page) == {"4711-1234", "brk", "600"}
-    filled = [page.one("input", name=name).attributes["value"] for name in ("service", "deploy", "labels")]
-    assert filled == ["search", "v1", "a=1, b=2"]
-
-
-def test_record_again_keeps_the_options(repeated: Callable[..., Any]) -> None:
-    options = {"older_than": "30s", "max_size": 512, "unwind": "fp", "max_stacks": 64, "lines": 1}
-    page = repeated(collector="malloc", options=options)
-
-    chosen = [choice.attributes["value"] for choice in page.all("option") if "selected" in choice.attributes]
-    assert chosen[-2:] == ["fp", "1"]
-    filled = [page.one("input", name=name).attributes["value"] for name in ("older_than", "max_size", "min_size")]
-    assert filled == ["30s", "512", ""]
-
-
-def test_record_again_keeps_the_processes_that_still_run(repeated: Callable[..., Any]) -> None:
-    page = repeated(target="pids:4711@1234,880@2,4999@1", options={"follow_children": 1})
-
-    assert page.one("input", name="also_pids").attributes["value"] == "880"
-    assert "checked" in page.one("input", name="follow_children").attributes
-    assert "checked" not in page.one("input", name="by_process").attributes
-
-
-def test_record_again_keeps_a_length_of_its_own(repeated: Callable[..., Any]) -> None:
-    page = repeated(duration_s=90.0)
-
-    assert "own" in checked_in(page)
-    assert page.one("input", name="own_duration").attributes["value"] == "90"
-
-
-def test_record_again_finds_a_restarted_process_by_its_command(live_host: Host, repeated: Callable[..., Any]) -> None:
-    restarted = [row | {"pid": row["pid"] + 1, "start_time": row["start_time"] + 1} for row in live_host.processes]
-    Host.objects.filter(pk=live_host.pk).update(processes=restarted)
-
-    assert "4712-1235" in checked_in(repeated())
-
-
-def test_record_again_of_a_run_that_one_may_not_see_is_an_empty_form(
-    story: Any, live_host: Host, get: Callable[..., Any], listed_run: Callable[..., Run]
-) -> None:
-    foreign = listed_run(project=story.ads, service="secret")
-
-    page = get(story.bob, f"{NEW_RUN}?again={foreign.run_id}")
-
-    assert page.one("input", name="service").attributes["value"] == ""
-
-
-def _without_bcc(host: Host, *, why_not_by_perf: str = "") -> None:
-    host.facts |= {
-        "collectors": dict.fromkeys(COLLECTORS, "bcc is missing"),
-        "perf": dict.fromkeys(COLLECTORS, "") | {"brk": why_not_by_perf},
-    }
-    host.save()
-
-
-def test_a_host_without_bcc_offers_perf_and_says_what_it_can_not_see(
-    story: Any, live_host: Host, get: Callable[..., Any]
-) -> None:
-    _without_bcc(live_host, why_not_by_perf="no tracefs")
-
-    page = get(story.bob, NEW_RUN)
-
-    assert "by perf: Calls and the bytes they ask for, not what is given back" in page.text
-    assert "not by bcc: bcc is missing" in page.text
-    assert "malloc" in checked_in(page)
-    assert "disabled" in page.one("input", id="c-brk").attributes
-
-
-def test_a_run_on_a_host_without_bcc_is_recorded_by_perf(
-    story: Any, live_host: Host, as_user: Callable[[User], Client]
-) -> None:
-    _without_bcc(live_host)
-
-    as_user(story.bob).post(NEW_RUN, filled_in(live_host))
-
-    assert Run.objects.get().spec["options"] == {"source": "perf"}
-
-
-def test_perf_can_be_asked_for_where_there_is_bcc(
-    story: Any, live_host: Host, as_user: Callable[[User], Client], page_of: Callable[[HttpResponse], Any]
-) -> None:
-    refused = as_user(story.bob).post(NEW_RUN, filled_in(live_host, source="perf"))
-    live_host.facts |= {"perf": dict.fromkeys(COLLECTORS, "")}
-    live_host.save()
-    as_user(story.bob).post(NEW_RUN, filled_in(live_host, source="perf"))
-
-    assert "web-1 can’t do this by perf: its agent has said nothing of perf" in page_of(refused).text
-    assert Run.objects.get().spec["options"] == {"source": "perf"}
-
-
-def test_options_of_blocks_are_refused_by_perf(
-    story: Any, live_host: Host, as_user: Callable[[User], Client], page_of: Callable[[HttpResponse], Any]
-) -> None:
-    _without_bcc(live_host)
-
-    refused = as_user(story.bob).post(NEW_RUN, filled_in(live_host, older_than="30s"))
-
-    assert "but perf follows no blocks" in page_of(refused).text
-    assert not Run.objects.exists()
