@@ -190,48 +190,34 @@ class SiteClient:
         named |= {"files": str(upload.files)} if upload.files > 1 else {}
         params = [(name, value) for name, value in named.items() if value]
         params += [("label", label) for label in upload.labels]
-        headers = {**_body_headers(upload.path, upload.encoding), "Idempotency-Key": key}
-        response = self._send(
-            "POST",
-            f"projects/{_part(upload.project)}/uploads",
-            retry_s=60,
-            params=params,
-            headers=headers,
-            path=upload.path,
-            on_sent=on_sent,
-            timeout=httpx.Timeout(UPLOAD_TIMEOUT_S, connect=5.0),
-        )
+        address, more = f"projects/{_part(upload.project)}/uploads", {"Idempotency-Key": key}
+        response = self._send_file("POST", address, upload, params=params, headers=more, on_sent=on_sent)
         return _object(response, needs=("run", "url"))
 
     def put_file(
         self, run: str, number: int, upload: Upload, *, on_sent: Callable[[int], None] = lambda sent: None
     ) -> dict[str, Any]:
         """Send one more file of an upload of several; the last one's answer is that of the whole. Twice is once."""
-        response = self._send(
-            "PUT",
-            f"runs/{_part(run)}/files/{number}",
-            retry_s=60,
-            params={"file": upload.file},
-            headers=_body_headers(upload.path, upload.encoding),
-            path=upload.path,
-            on_sent=on_sent,
-            timeout=httpx.Timeout(UPLOAD_TIMEOUT_S, connect=5.0),
-        )
+        address, params = f"runs/{_part(run)}/files/{number}", [("file", upload.file)]
+        response = self._send_file("PUT", address, upload, params=params, on_sent=on_sent)
         return _object(response, needs=("run", "url"))
 
     def upload_symbols(self, upload: Upload, *, on_sent: Callable[[int], None] = lambda sent: None) -> dict[str, Any]:
         """Send a binary or its debug file; returns what it is, and how many runs get names. Twice is one file."""
-        response = self._send(
-            "PUT",
-            f"projects/{_part(upload.project)}/symbols",
-            retry_s=60,
-            params={"name": upload.name},
-            headers=_body_headers(upload.path, upload.encoding),
-            path=upload.path,
-            on_sent=on_sent,
-            timeout=httpx.Timeout(UPLOAD_TIMEOUT_S, connect=5.0),
-        )
+        address, params = f"projects/{_part(upload.project)}/symbols", [("name", upload.name)]
+        response = self._send_file("PUT", address, upload, params=params, on_sent=on_sent)
         return _object(response, needs=("module", "build_id", "kind", "runs"))
+
+    def _send_file(
+        self, method: str, address: str, upload: Upload, *, params: Sequence[tuple[str, str]],
+        on_sent: Callable[[int], None], headers: Mapping[str, str] | None = None,
+    ) -> httpx.Response:  # fmt: skip
+        headers = {**_body_headers(upload.path, upload.encoding), **(headers or {})}
+        timeout = httpx.Timeout(UPLOAD_TIMEOUT_S, connect=5.0)
+        return self._send(
+            method, address, retry_s=60, params=params, headers=headers, path=upload.path, on_sent=on_sent,
+            timeout=timeout,
+        )  # fmt: skip
 
     def _json(
         self, method: str, address: str, *, needs: Sequence[str] = (), retry_s: float = 0, **request: Any
