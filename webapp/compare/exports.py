@@ -12,7 +12,7 @@ from tracer.profile.export.diff_forms import DIFF_WRITERS, Difference
 from tracer.profile.export.picture import Picture
 from webapp.compare import plain
 from webapp.compare.sides import Side, common_value_types, names
-from webapp.flamegraph.exports import NoSuchExport, download
+from webapp.flamegraph.exports import NoSuchExport, download, refuse_thinned
 
 
 class NotNormalized(ValueError):
@@ -25,6 +25,8 @@ def difference_file(
     """A download; `is_normalized` scales values before so that both totals are equal."""
     if form not in DIFF_WRITERS:
         raise NoSuchExport(f"There is no form {form!r}, there is {', '.join(DIFF_WRITERS)}.")
+    for side in (before, after):
+        refuse_thinned(side.snapshot)
     common = common_value_types(before, after)
     if not common:
         raise NoSuchExport(f"The sides have no value type in common: {names(before)} before, {names(after)} after.")

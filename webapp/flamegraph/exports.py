@@ -35,6 +35,7 @@ def snapshot_file(snapshot: Snapshot, form: str, value_type: str, picture: Pictu
     """A download of all value types, `value_type` first; by default they stand as in the snapshot."""
     if form not in FORMS:
         raise NoSuchExport(f"There is no form {form!r}, there is {', '.join(FORMS)}.")
+    refuse_thinned(snapshot)
     names = [row["name"] for row in snapshot.value_types]
     if value_type and value_type not in names:
         raise NoSuchExport(f"There is no value type {value_type!r}, there is {', '.join(names)}.")
@@ -46,6 +47,12 @@ def snapshot_file(snapshot: Snapshot, form: str, value_type: str, picture: Pictu
 
     base = f"{snapshot.run.run_id}-{snapshot.seq}"
     return download(write, form, f"{base}-{chosen}" if form in ONE_VALUE_TYPE else base)
+
+
+def refuse_thinned(snapshot: Snapshot) -> None:
+    """In a file, what was thinned out would pass for what its callers hold; the page says so beside its numbers."""
+    if not snapshot.has_whole_tree:
+        raise NoSuchExport(f"Snapshot {snapshot.seq} has no file in other forms. {snapshot.capture['thinned']}")
 
 
 def download(write: Callable[[BinaryIO], None], form: str, name: str) -> FileResponse:

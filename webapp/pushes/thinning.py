@@ -79,7 +79,7 @@ def _smaller(snapshot: Snapshot) -> dict[str, object]:
         return {}
     shown = [tree.overview(whole.widths(column))[0] for column in range(len(whole.value_types))]
     small = tree.prune(whole, reduce(np.logical_or, shown))
-    name = default_storage.save(f"{snapshot.tree}.thin", ContentFile(tree.pack(small)))
+    name = default_storage.save(f"{snapshot.tree}{Snapshot.THINNED_ENDING}", ContentFile(tree.pack(small)))
     return {"tree": name, "nodes": len(small)}
 
 

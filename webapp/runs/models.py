@@ -214,6 +214,7 @@ class Snapshot(models.Model):
     """One moment of a run. `received` keeps the bytes as they came; the tree is a revision of them."""
 
     INGEST_LEASE = timedelta(seconds=30)
+    THINNED_ENDING = ".thin"  # of the name of a tree that was pruned to its overview
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="snapshots")
     seq = models.IntegerField()  # 1..n
@@ -254,6 +255,10 @@ class Snapshot(models.Model):
 
     def total_of(self, value_type: str) -> float | int | None:
         return next((row["total"] for row in self.value_types if row["name"] == value_type), None)
+
+    @property
+    def has_whole_tree(self) -> bool:
+        return not self.tree.endswith(self.THINNED_ENDING)
 
     def file_names(self) -> list[str]:
         """All that the storage holds of it; what arrived may be other snapshots' too."""
