@@ -27,9 +27,11 @@ export function bindLoading(data, wanted, on) {
     try {
       const first = await data.overview(urls.overview, wanted(), signal);
       signal.throwIfAborted();
-      draw(first);
-      markDrawn("viewer-overview");
-      if (first.isPartial) await painted();
+      // In the overview what was left out counts as its callers' own: turned round or after steps it would be wrong.
+      const isTrue = !first.isPartial || isPlain(wanted());
+      if (isTrue) draw(first);
+      if (isTrue) markDrawn("viewer-overview");
+      if (isTrue && first.isPartial) await painted();
       const whole = first.isPartial ? await data.whole(urls.full, wanted(), signal) : first;
       signal.throwIfAborted();
       if (first.isPartial) draw(whole);

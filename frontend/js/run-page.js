@@ -287,9 +287,8 @@ function base(tree, focus) {
   return baseWords(tree, focus, type, { of, thinned: snapshotAt(page.run, page.seq)?.capture?.thinned });
 }
 
-function functions(tree, rows) {
-  // A sandwich has the values of one function, its table those of all.
-  const all = tree.header.root ? tree.header.whole.total : tree.width[0];
+// `all` is the width of what the table counts: a sandwich is drawn of one function only.
+function functions(tree, rows, { all }) {
   showFinding(rows, all);
   const note = tree.header.overview ? "Self holds what was thinned out below it." : "";
   table.show(rows, { unit: unitOf(valueTypeOf(page.run, page.type)), all, note });

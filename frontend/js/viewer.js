@@ -309,11 +309,11 @@ export function bindViewer(root, page) {
 
   async function count(isOld) {
     figure.dataset.whole = "true";
-    const [{ values, changes }] = await Promise.all([worker.functions(), search.run(), recolour()]);
+    const [{ values, all, changes }] = await Promise.all([worker.functions(), search.run(), recolour()]);
     if (isOld()) return;
     const rows = functionRows(graph.state.tree.strings, values);
     views.setWidest(rows);
-    page.functions(graph.state.tree, rows, { changes, unit: unit() });
+    page.functions(graph.state.tree, rows, { changes, all, unit: unit() });
   }
 
   function state() {

@@ -41,8 +41,9 @@ const answers = {
     return { hits: matchNames(base.strings, regex), inWhole };
   },
   functions() {
-    const values = functionValues(layoutTree(copied(base)));
-    return { values, changes: base.self2 ? changes(values) : null };
+    const tree = layoutTree(copied(base));
+    const values = functionValues(tree);
+    return { values, all: tree.width[0], changes: base.self2 ? changes(values) : null };
   },
 };
 

@@ -67,3 +67,13 @@ test("a payload that is broken is told in words", () =>
   withClient({}, async (client) => {
     await assert.rejects(client.open(new ArrayBuffer(3), true), /no graph/);
   }));
+
+test("what the table counts is told beside it, also where the graph shows one function", () =>
+  withClient({ timeoutMs: 20_000 }, async (client) => {
+    await client.open(encodeStacks({ "main;leak": 40, "main;put": 2 }), true);
+    await client.view({ view: "sandwich", fn: "leak", transforms: [], path: [] }, 0);
+
+    const { all } = await client.functions();
+
+    assert.equal(all, 42);
+  }));
