@@ -68,7 +68,16 @@ def find_interval(run: Run, since: int, until: int) -> Interval:
     found = Interval(run, snapshots[since], snapshots[until])
     if found.counts_itself and (count := _within(found).count()) > MOST_ADDED:
         raise NoSuchInterval(f"The interval has {count:,} snapshots, at most {MOST_ADDED} are added up.")
+    _refuse_thinned(found)
     return found
+
+
+def _refuse_thinned(interval: Interval) -> None:
+    """A pruned tree counts paths in their callers: less another tree, they would seem to have shrunk or grown."""
+    needed = _within(interval) if interval.counts_itself else (interval.since, interval.until)
+    if thinned := next((each for each in needed if not each.has_whole_tree), None):
+        words = f"Snapshot {thinned.seq} of run {interval.run.run_id} was thinned out"
+        raise NoSuchInterval(f"{words}: an interval needs the whole tree of each snapshot in it.")
 
 
 def check_flow(interval: Interval, value_type: str) -> None:

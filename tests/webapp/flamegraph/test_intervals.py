@@ -122,6 +122,19 @@ def test_what_each_snapshot_counted_by_itself_is_added_up(ci: Any, run: Run, sna
     assert view["total"] == (4096 + 350) + (4000 + 350 + 9007199254700000)
 
 
+@pytest.mark.parametrize("capture", [{}, {"interval_s": 10}], ids=["cumulative", "by itself"])
+def test_a_thinned_tree_is_in_no_interval(ci: Any, run: Run, capture: dict[str, int]) -> None:
+    snapshot = run.snapshots.get(seq=2)
+    run.snapshots.filter(seq=2).update(tree=f"{snapshot.tree}.thin", capture=snapshot.capture | capture)
+    run.snapshots.filter(seq=3).update(capture=run.snapshots.get(seq=3).capture | capture)
+
+    for since, until in ((2, 3), (1, 3)) if capture else ((1, 2), (2, 3)):
+        response = ci.get(f"/runs/{run.run_id}/intervals/{since}/{until}")
+        is_needed = not capture or since < 2
+        assert response.status_code == (404 if is_needed else 200)
+        assert not is_needed or "Snapshot 2 of run" in response.json()["error"]
+
+
 def test_strangers_see_neither_interval_nor_payload(
     ci: Any, other_ci: Any, run: Run, story: Any, as_user: Callable[[User], Client]
 ) -> None:
