@@ -18,6 +18,7 @@ from tracer.profile.tree import payload
 from tracer.profile.tree.varint import from_uvarint, from_zigzag, uvarint, zigzag
 
 MakeProfile = Callable[[Mapping[str, Number]], Profile]
+MANY = 40_000  # nodes that take more than 60 kB, each under a 2000th of the total
 
 
 def decode(data: bytes) -> tuple[dict[str, Any], list[str], list[list[Number]]]:
@@ -129,33 +130,33 @@ def test_a_difference_has_both_sides_ordered_by_the_larger(profile_of: MakeProfi
 
 
 def test_an_overview_prunes_and_keeps_totals(profile_of: MakeProfile) -> None:
-    profile = profile_of({"big;a": 10**6} | {f"many;f{number}": 1 for number in range(5000)})
+    profile = profile_of({"big;a": 10**6} | {f"many;f{number}": 1 for number in range(MANY)})
 
     call_tree = tree.build(profile)
     small = payload.encode(call_tree, 0, overview=True)
 
     header, paths, selfs = decode(small.data)
     assert not small.is_full
-    assert header["overview"] == {"full_nodes": 5004, "min_total": 503}
+    assert header["overview"] == {"full_nodes": MANY + 4, "min_total": 520}
     assert paths == ["", "big", "many", "big;a"]
-    assert selfs == [[0, 0, 5000, 10**6]]
-    assert header["total"] == 10**6 + 5000
+    assert selfs == [[0, 0, MANY, 10**6]]
+    assert header["total"] == 10**6 + MANY
 
 
 def test_an_overview_of_a_difference_keeps_what_is_large_on_either_side(profile_of: MakeProfile) -> None:
-    many = {f"many;f{number}": 1 for number in range(5000)}
+    many = {f"many;f{number}": 1 for number in range(MANY)}
     before, after = tree.build(profile_of(many | {"gone": 10**6})), tree.build(profile_of(many))
 
     small = payload.encode_diff(tree.merge(before, after, "outstanding_bytes"), overview=True)
 
     header, paths, selfs = decode(small.data)
     assert paths == ["", "gone", "many"]
-    assert selfs == [[0, 10**6, 5000], [0, 0, 5000]]
+    assert selfs == [[0, 10**6, MANY], [0, 0, MANY]]
 
 
 @pytest.mark.parametrize("extra", [{}, {"shrink": -1}])
 def test_a_small_or_signed_tree_is_its_own_overview(profile_of: MakeProfile, extra: dict[str, int]) -> None:
-    count = 5000 if extra else 3000
+    count = MANY if extra else 10_000
     call_tree = tree.build(profile_of({"big": 10**6, **extra} | {f"many;f{number}": 1 for number in range(count)}))
 
     overview, full = (payload.encode(call_tree, 0, overview=choice) for choice in (True, False))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
+import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -259,3 +261,16 @@ def eager_worker() -> Iterator[None]:
     app.conf.task_always_eager = True
     yield
     app.conf.task_always_eager = False
+
+
+@pytest.fixture
+def payload_header() -> Callable[[bytes], dict[str, Any]]:
+    """The header of a graph as it is stored."""
+
+    def header(packed: bytes) -> dict[str, Any]:
+        data = gzip.decompress(packed)
+        size = struct.unpack("<I", data[4:8])[0]
+        parsed: dict[str, Any] = json.loads(data[8 : 8 + size])
+        return parsed
+
+    return header

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from datetime import timedelta
 from typing import Any
 
@@ -13,8 +12,8 @@ from django.db import models
 from django.utils import timezone
 
 from tracer.profile.tree.payload import EncodedPayload
+from webapp.runs.revisions import compressed
 
-GZIP_LEVEL = 6
 USED_AGAIN_AFTER = timedelta(minutes=1)  # a busy page does not write on every request
 ORPHAN_AFTER = timedelta(hours=1)  # a file without a row may be one that is being stored
 
@@ -49,9 +48,9 @@ def kept_fields(first: EncodedPayload, whole: EncodedPayload, file: str) -> dict
     """Columns of a row, once its file is stored; `file` is its name but for the hash of what is in it."""
     content_hash = xxhash.xxh3_64_hexdigest(whole.data)
     return {
-        "overview": _gzip(first.data),
+        "overview": compressed(first.data),
         "overview_is_full": first.is_full,
-        "file": "" if first.is_full else _keep(f"{file}-{content_hash}.gz", _gzip(whole.data)),
+        "file": "" if first.is_full else _keep(f"{file}-{content_hash}.gz", compressed(whole.data)),
         "content_hash": content_hash,
     }
 
@@ -71,10 +70,6 @@ def forget_unused(model: type[CachedPayload], folder: str, kept: int) -> None:
     for name in files - set(rows.exclude(file="").values_list("file", flat=True)):
         if timezone.now() - default_storage.get_modified_time(name) > ORPHAN_AFTER:
             default_storage.delete(name)
-
-
-def _gzip(data: bytes) -> bytes:
-    return gzip.compress(data, GZIP_LEVEL, mtime=0)
 
 
 def _keep(name: str, data: bytes) -> str:

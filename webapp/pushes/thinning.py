@@ -15,13 +15,15 @@ from django.db.models import F
 
 from tracer.profile import tree
 from tracer.profile.errors import ProfileError
-from tracer.profile.tree.prune import SMALL_TREE
+from tracer.profile.tree import payload
 from webapp.pushes.models import Push, PushQuerySet, RollingRun
 from webapp.runs import notify
 from webapp.runs.models import Payload, Run, Snapshot
+from webapp.runs.revisions import compressed
 
 log = logging.getLogger(__name__)
 
+SMALL_TREE = 4096  # nodes; fewer are not worth the trouble
 MOST_AT_ONCE = 50  # of one round of the sweep, which has leases to look after
 
 
@@ -56,12 +58,16 @@ def thin(push: Push, now: datetime) -> None:
     """Totals stay what they were. Files go after the rows that name them."""
     snapshot = push.snapshot
     dropped = [name for name in snapshot.file_names() if name != snapshot.tree]
-    fields = {"received": ""} | (_smaller(snapshot) if snapshot.tree else {})
+    whole = _whole_tree(snapshot)
+    fields = {"received": ""} | (_smaller(snapshot, whole) if whole else {})
     if "tree" in fields:
         dropped.append(snapshot.tree)
+    overviews = _overviews(snapshot, whole) if whole else {}
     capture = snapshot.capture | {"thinned": _words(snapshot, fields, now)}
     with transaction.atomic():
         Snapshot.objects.filter(pk=snapshot.pk).update(capture=capture, **fields)
+        for pk, overview in overviews.items():
+            Payload.objects.filter(pk=pk).update(overview=overview)
         Payload.objects.filter(snapshot=snapshot).update(file="", overview_is_full=True)
         Push.objects.filter(pk=push.pk).update(thinned_at=now)
         RollingRun.objects.filter(pk=push.rolling_id).update(thinned=F("thinned") + 1)
@@ -71,16 +77,33 @@ def thin(push: Push, now: datetime) -> None:
     notify.run_changed(snapshot.run.run_id)
 
 
-def _smaller(snapshot: Snapshot) -> dict[str, object]:
-    """The tree pruned to what the overviews of its value types show; nothing for one that they show whole."""
+def _whole_tree(snapshot: Snapshot) -> tree.CallTree | None:
+    """The tree, if it can be smaller: with values below zero, what is pruned can't be kept apart from its net."""
+    if not snapshot.tree:
+        return None
     with default_storage.open(snapshot.tree) as file:
         whole = tree.unpack(file.read())
-    if len(whole) <= SMALL_TREE or any((column < 0).any() for column in whole.selfs):
-        return {}
+    is_signed = any((column < 0).any() for column in whole.selfs)
+    return None if len(whole) <= SMALL_TREE or is_signed else whole
+
+
+def _smaller(snapshot: Snapshot, whole: tree.CallTree) -> dict[str, object]:
+    """The tree pruned to what the overviews of its value types show."""
     shown = [tree.overview(whole.widths(column))[0] for column in range(len(whole.value_types))]
     small = tree.prune(whole, reduce(np.logical_or, shown))
     name = default_storage.save(f"{snapshot.tree}{Snapshot.THINNED_ENDING}", ContentFile(tree.pack(small)))
     return {"tree": name, "nodes": len(small)}
+
+
+def _overviews(snapshot: Snapshot, whole: tree.CallTree) -> dict[int, bytes]:
+    """Overviews of payloads that had all in one, by primary key."""
+    columns = {value_type.name: column for column, value_type in enumerate(whole.value_types)}
+    rows = Payload.objects.filter(snapshot=snapshot, revision=snapshot.revision, overview_is_full=True)
+    return {
+        pk: compressed(payload.encode_pruned(whole, columns[name]).data)
+        for pk, name in rows.values_list("pk", "value_type")
+        if name in columns
+    }
 
 
 def _words(snapshot: Snapshot, fields: dict[str, object], now: datetime) -> str:

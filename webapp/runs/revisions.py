@@ -71,15 +71,16 @@ def _payload(
         snapshot=snapshot,
         revision=revision,
         value_type=call_tree.value_types[column].name,
-        overview=_gzip(first.data),
+        overview=compressed(first.data),
         overview_is_full=first.is_full,
-        file="" if first.is_full else _keep(file, _gzip(whole.data)),
+        file="" if first.is_full else _keep(file, compressed(whole.data)),
         content_hash=content_hash,
         functions=table,
     )
 
 
-def _gzip(data: bytes) -> bytes:
+def compressed(data: bytes) -> bytes:
+    """A payload as it is stored and sent."""
     return gzip.compress(data, GZIP_LEVEL, mtime=0)
 
 

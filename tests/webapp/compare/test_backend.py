@@ -20,7 +20,7 @@ from webapp.runs import uploads
 from webapp.runs.models import Run
 from webapp.teams.models import User
 
-MANY = "".join(f"main;many;f{number} 1\n" for number in range(5000)).encode() + b"main;big 1000000\n"
+MANY = "".join(f"main;many;f{number} 1\n" for number in range(30_000)).encode() + b"main;big 10000000\n"
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from webapp.runs.models import Payload, Run
 from webapp.teams.models import User
 
 AsUser = Callable[[User], Client]
-MANY = "".join(f"main;many;f{number} 1\n" for number in range(5000)).encode() + b"main;big 1000000\n"
+MANY = "".join(f"main;many;f{number} 1\n" for number in range(30_000)).encode() + b"main;big 10000000\n"
 
 
 def address(run: Run, value_type: str, stage: str = "overview", seq: int = 1) -> str:

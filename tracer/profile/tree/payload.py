@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import struct
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -19,11 +20,14 @@ import numpy.typing as npt
 from tracer.profile.model import ValueType
 from tracer.profile.tree.calltree import CallTree, Values, with_frequent_names_first
 from tracer.profile.tree.merge import DiffTree
-from tracer.profile.tree.prune import SMALL_TREE, prune
 from tracer.profile.tree.prune import overview as overview_of
+from tracer.profile.tree.prune import prune
 from tracer.profile.tree.varint import uvarint, zigzag
 
 MAGIC = b"FGB2"
+# A graph no larger than an overview may be is there sooner in one answer than in two.
+_WHOLE_UP_TO = 60_000  # bytes, compressed
+_TRIED_UP_TO = 65_536  # nodes: more of them never take so little
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +41,18 @@ class EncodedPayload:
 def encode(tree: CallTree, column: int, *, overview: bool, run: Mapping[str, object] | None = None) -> EncodedPayload:
     """The payload of one value type of a tree, by position in `tree.value_types`.
 
-    With `overview`, nodes under a 2000th of the total are pruned and counted as their parents' own; a tree that is
-    small or has negative values is never pruned. So for the stage "overview" call with overview=True and gzip `data`;
-    only if its `is_full` is False call again with overview=False for the stage "full". `run` goes into the header as
-    it is. The same tree gives the same bytes.
+    With `overview`, nodes under a 2000th of the total are pruned and counted as their parents' own; a tree that takes
+    60 kB or less, or has negative values, is never pruned. So for the stage "overview" call with overview=True and gzip
+    `data`; only if its `is_full` is False call again with overview=False for the stage "full". `run` goes into the
+    header as it is. The same tree gives the same bytes.
     """
     return _encode(tree, tree.value_types[column], (column,), tree.widths(column), overview, run)
+
+
+def encode_pruned(tree: CallTree, column: int) -> EncodedPayload:
+    """As `encode` with `overview`, but pruned even if all of it would take less than 60 kB."""
+    value_type = tree.value_types[column]
+    return _pruned(tree, (column,), tree.widths(column), _about(value_type, None))
 
 
 def encode_diff(diff: DiffTree, *, overview: bool, run: Mapping[str, object] | None = None) -> EncodedPayload:
@@ -61,9 +71,19 @@ def _encode(
     run: Mapping[str, object] | None,
 ) -> EncodedPayload:
     selfs = [tree.selfs[column] for column in columns]
-    about: dict[str, Any] = {"value_type": asdict(value_type), "overview": None, "run": dict(run or {})}
-    if not overview or _is_sent_whole(tree, value_type, selfs):
+    about = _about(value_type, run)
+    if not overview or _has_no_overview(value_type, selfs):
         return EncodedPayload(_payload(tree, selfs, widths, about), is_full=True)
+    if len(tree) <= _TRIED_UP_TO and _is_small(whole := _payload(tree, selfs, widths, about)):
+        return EncodedPayload(whole, is_full=True)
+    return _pruned(tree, columns, widths, about)
+
+
+def _about(value_type: ValueType, run: Mapping[str, object] | None) -> dict[str, Any]:
+    return {"value_type": asdict(value_type), "overview": None, "run": dict(run or {})}
+
+
+def _pruned(tree: CallTree, columns: Sequence[int], widths: Values, about: dict[str, Any]) -> EncodedPayload:
     is_kept, least = overview_of(widths)
     about["overview"] = {"full_nodes": len(tree), "min_total": least}
     small = prune(tree, is_kept)
@@ -71,10 +91,13 @@ def _encode(
     return EncodedPayload(data, is_full=False)
 
 
-def _is_sent_whole(tree: CallTree, value_type: ValueType, selfs: Sequence[Values]) -> bool:
+def _has_no_overview(value_type: ValueType, selfs: Sequence[Values]) -> bool:
     # With negative values a pruned node's amount can't be kept apart from its net, so widths would be wrong.
-    is_signed = value_type.is_signed or any((column < 0).any() for column in selfs)
-    return len(tree) <= SMALL_TREE or is_signed
+    return value_type.is_signed or any((column < 0).any() for column in selfs)
+
+
+def _is_small(data: bytes) -> bool:
+    return len(zlib.compress(data)) <= _WHOLE_UP_TO
 
 
 def _payload(tree: CallTree, selfs: Sequence[Values], widths: Values, about: dict[str, Any]) -> bytes:

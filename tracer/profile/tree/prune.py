@@ -11,7 +11,6 @@ from tracer.profile.model import Number
 from tracer.profile.tree.calltree import CallTree, Values, with_frequent_names_first
 
 OVERVIEW_SHARE = 2000  # nodes narrower than a 2000th of the total are under a pixel on most screens
-SMALL_TREE = 4096  # nodes; fewer are sent whole, about 40 kB compressed
 
 
 def prune(tree: CallTree, is_kept: npt.NDArray[np.bool_]) -> CallTree:
