@@ -22,9 +22,15 @@ ROOM_OF_PAGE = {
 }
 
 
+THEME_COOKIE = "memflame_theme"  # as frontend/js/theme.js writes it
+THEMES = ("light", "dark")
+
+
 def site(request: HttpRequest) -> dict[str, object]:
     match = request.resolver_match
+    theme = request.COOKIES.get(THEME_COOKIE)
     return {
+        "theme": theme if theme in THEMES else "",  # none: as the system has it
         "version": __version__,
         "projects": _projects_of(request),
         "room": ROOM_OF_PAGE.get(match.url_name or "") if match else None,

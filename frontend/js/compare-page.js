@@ -55,7 +55,8 @@ const alignment =
   part(root, "alignment") && bindAlignment(root, { url: `${root.dataset.compareUrl}/alignment`, choose: align });
 const page = { comparison: null, type: "", rules: "" };
 
-start();
+// Not while the script is read: a browser that tells who fetched what would have to read all of it again for that.
+queueMicrotask(start);
 
 async function start() {
   applyAddress();

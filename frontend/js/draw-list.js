@@ -49,13 +49,7 @@ function addRow(list, tree, view, row, shades) {
       continue;
     }
     const next = endOfBar(tree, node, end, view.v0 + (Math.floor(x) + 1) / scale, scale);
-    if (hasMass(tree, node, next))
-      bar = addBar(
-        list,
-        bar,
-        { node, row, x: Math.max(0, Math.floor(x)), w: 1, shade: shadeOfBar(node, next, shades) },
-        shades,
-      );
+    if (hasMass(tree, node, next)) bar = addBar(list, bar, row, Math.max(0, Math.floor(x)), node, next, shades);
     node = next;
   }
 }
@@ -93,19 +87,24 @@ function endOfBar(tree, node, end, edge, scale) {
 
 const hasMass = ({ x0, width }, node, next) => x0[next - 1] + width[next - 1] > x0[node];
 
-function shadeOfBar(node, next, { shadeOf, matchesBefore, matchShade }) {
-  return matchesBefore && matchesBefore[next] > matchesBefore[node] ? matchShade : shadeOf(node);
-}
+const holdsMatch = (node, next, { matchesBefore }) =>
+  matchesBefore !== null && matchesBefore[next] > matchesBefore[node];
 
 // Neighbouring pixels of one colour are one rectangle: a full view then costs no more than one that drops small frames.
-function addBar(list, last, bar, { joinedPx, matchShade }) {
-  const isSame =
-    last && (last.shade === bar.shade || (last.w < joinedPx && last.shade !== matchShade && bar.shade !== matchShade));
-  if (isSame && last.x + last.w === bar.x) {
-    last.w++;
-    return last;
-  }
+// Working out a colour costs more than drawing it, so one that is not drawn isn't asked for.
+function addBar(list, last, row, x, node, next, shades) {
+  const isMatch = holdsMatch(node, next, shades);
+  const isBeside = last !== null && last.x + last.w === x;
+  if (isBeside && last.isMatch === isMatch && (isMatch || last.w < shades.joinedPx)) return widened(last);
+  const shade = isMatch ? shades.matchShade : shades.shadeOf(node);
+  if (isBeside && last.shade === shade) return widened(last);
+  const bar = { node, row, x, w: 1, shade, isMatch };
   list.bars.push(bar);
+  return bar;
+}
+
+function widened(bar) {
+  bar.w++;
   return bar;
 }
 

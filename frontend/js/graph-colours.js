@@ -18,6 +18,16 @@ const TOKENS = [
   ...steps("age", AGE_STEPS),
   "--frame-muted",
 ];
+const OTHER_TOKENS = [
+  "--frame-ink",
+  "--frame-ink-alt",
+  "--frame-match-ink",
+  "--page",
+  "--ink-2",
+  "--hatch",
+  "--up-4",
+  "--down-4",
+];
 const shadeOfToken = (token) => TOKENS.indexOf(token);
 export const SHADE_ROOT = 0;
 export const SHADE_MATCH = shadeOfToken("--frame-match");
@@ -33,7 +43,8 @@ function steps(name, count) {
 
 /** Colours by shade with the ink that can be read on each, in the theme that the page has now. */
 export function readTokens(host) {
-  const read = tokenReader(host);
+  const colours = coloursOf(host, [...TOKENS, ...OTHER_TOKENS]);
+  const read = (name) => colours.get(name);
   const inks = ["--frame-ink", "--frame-ink-alt"].map((name) => parseColour(read(name)));
   const page = parseColour(read("--page"));
   const fills = TOKENS.map(read);
@@ -56,16 +67,15 @@ export function readTokens(host) {
   };
 }
 
-// A custom property reads back as it was written, light-dark() and all; only a real property is computed to a colour.
-function tokenReader(host) {
-  return (name) => {
-    const probe = document.createElement("i");
-    probe.style.color = `var(${name})`;
-    host.append(probe);
-    const colour = getComputedStyle(probe).color;
-    probe.remove();
-    return colour;
-  };
+// A custom property reads back as it was written, light-dark() and all; only a real property is computed to a colour. All
+// are read together: one by one each would have the browser work out styles again.
+function coloursOf(host, names) {
+  const probes = document.createElement("i");
+  for (const name of names) probes.append(Object.assign(document.createElement("i"), { style: `color: var(${name})` }));
+  host.append(probes);
+  const colours = names.map((name, i) => [name, getComputedStyle(probes.children[i]).color]);
+  probes.remove();
+  return new Map(colours);
 }
 
 const cssOf = (colour) => `rgb(${colour.map(Math.round).join(", ")})`;

@@ -45,7 +45,7 @@ function frameGroup({ node, row, x, w }, { state, view, tokens, measure }) {
   const y = rowY(state.tree, view, row);
   const shade = state.shadeOf(node);
   const name = clean(nameOf(state.tree, node));
-  const label = width >= MIN_LABEL ? measure.fit(name, width - 2 * PADDING) : "";
+  const label = width >= MIN_LABEL ? measure.fit(name, width - 2 * PADDING).text : "";
   return svgElement(
     "g",
     {},

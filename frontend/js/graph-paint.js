@@ -114,8 +114,8 @@ function paintLabel(context, box, picture, tokens) {
       room -= width + 16;
     }
   }
-  const label = measure.fit(name, room);
-  if (label) writeText(context, label, box.x + PADDING, measure.width(label), box, picture, tokens, ink);
+  const { text, width } = measure.fit(name, room);
+  if (text) writeText(context, text, box.x + PADDING, width, box, picture, tokens, ink);
 }
 
 // On a hatch the text gets a plate, so that its contrast stays that of the fill.

@@ -19,7 +19,7 @@ export function bindScreen(figure, state, view) {
   const context = canvas.getContext("2d");
   let tokens = readTokens(figure);
   let measure = newMeasure();
-  let isPending = false;
+  let pending = 0;
 
   function newMeasure() {
     context.font = tokens.font;
@@ -27,15 +27,12 @@ export function bindScreen(figure, state, view) {
   }
 
   function request() {
-    if (isPending) return;
-    isPending = true;
-    requestAnimationFrame(() => {
-      isPending = false;
-      draw();
-    });
+    pending ||= requestAnimationFrame(draw);
   }
 
   function draw() {
+    cancelAnimationFrame(pending);
+    pending = 0;
     if (!state.tree || !fit()) return;
     const pixelRatio = devicePixelRatio || 1;
     sizeCanvas(canvas, view.width, view.height, pixelRatio);

@@ -62,9 +62,15 @@ export function bindGraph(figure, on) {
   function select(node, { isQuiet = false } = {}) {
     state.selected = node;
     figure.dataset.selected = nameOf(state.tree, node);
-    describeAround(screen.box, list, state.tree, state.words, state);
+    if (isQuiet) requestAnimationFrame(() => setTimeout(describe));
+    else describe();
     if (!isQuiet) on.selected();
     screen.request();
+  }
+
+  // Some hundred items: a graph that comes is seen before they are made.
+  function describe() {
+    describeAround(screen.box, list, state.tree, state.words, state);
   }
 
   function zoomTo(node, { isInstant = false, range: part = null, isQuiet = false } = {}) {
@@ -118,8 +124,9 @@ export function bindGraph(figure, on) {
   }
 
   function resized() {
-    if (!state.tree) return;
-    if (screen.fit() && !zooming.isMoving()) zooming.jump(view.v0, view.v1);
+    const { width, height } = view;
+    if (!state.tree || !screen.fit() || (width === view.width && height === view.height)) return;
+    if (!zooming.isMoving()) zooming.jump(view.v0, view.v1);
     findTicks();
     screen.request();
   }

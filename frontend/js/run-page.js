@@ -61,7 +61,8 @@ const page = {
   rate: null,
 };
 
-start();
+// Not while the script is read: a browser that tells who fetched what would have to read all of it again for that.
+queueMicrotask(start);
 
 async function start() {
   applyAddress(stateOfAddress());

@@ -1,6 +1,7 @@
-// Small things of all pages: ids that copy themselves, times that stay true, and menus that close.
+// Small things of all pages: ids that copy themselves, times that stay true, menus that close, the theme.
 import { copyOnClick } from "./copy.js";
 import { closeMenus, walkMenu } from "./menus.js";
+import { bindTheme } from "./theme.js";
 import { formatAge } from "./time-ago.js";
 
 const TICK_MS = 10_000;
@@ -15,6 +16,7 @@ function showTimes() {
 }
 
 setInterval(showTimes, TICK_MS);
+bindTheme(document);
 
 document.addEventListener("click", (event) => closeMenus(event.target));
 document.addEventListener("keydown", (event) => (event.key === "Escape" ? closeMenus() : walkMenu(event)));

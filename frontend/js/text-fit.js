@@ -2,33 +2,48 @@
 
 const MIN_CHARACTERS = 3;
 const ELLIPSIS = "…";
+const ASCII = 128;
 
 /** A measure of text: widths of code points are asked for once, by `widthOfText`. */
 export function textMeasure(widthOfText) {
-  const known = new Map();
-  const widthOf = (point) => {
-    let width = known.get(point);
-    if (width === undefined) known.set(point, (width = widthOfText(point)));
+  const ascii = new Float64Array(ASCII).fill(-1);
+  const others = new Map();
+
+  function widthOf(point) {
+    const code = point.codePointAt(0);
+    if (code < ASCII) return widthOfAscii(code);
+    let width = others.get(point);
+    if (width === undefined) others.set(point, (width = widthOfText(point)));
     return width;
-  };
+  }
+
+  function widthOfAscii(code) {
+    if (ascii[code] < 0) ascii[code] = widthOfText(String.fromCharCode(code));
+    return ascii[code];
+  }
+
+  /** {text, width}: the text, cut with "…" to the room; "" if fewer than 3 characters would be left. */
+  function fit(text, room) {
+    const cutRoom = room - widthOf(ELLIPSIS);
+    let [used, cut, cutWidth, points, cutPoints] = [0, 0, 0, 0, 0];
+    for (let at = 0; at < text.length; points++) {
+      const code = text.charCodeAt(at);
+      const point = code < ASCII ? "" : String.fromCodePoint(text.codePointAt(at));
+      used += point ? widthOf(point) : widthOfAscii(code);
+      at += point.length || 1;
+      if (used <= cutRoom) [cut, cutWidth, cutPoints] = [at, used, points + 1];
+      if (used > room) return cutPoints < MIN_CHARACTERS ? NOTHING : shortened(text.slice(0, cut), cutWidth);
+    }
+    return { text, width: used };
+  }
+
+  const shortened = (text, width) => ({ text: text + ELLIPSIS, width: width + widthOf(ELLIPSIS) });
+
   return {
-    width: (text) => Array.from(text).reduce((sum, point) => sum + widthOf(point), 0),
-    /** The text, cut with "…" to the room; "" if fewer than 3 characters would be left. */
-    fit: (text, room) => fit(text, room, widthOf),
-    fits: (text, room) => fit(text, room, widthOf) === text,
+    fit,
+    width: (text) => fit(text, Infinity).width,
+    fits: (text, room) => fit(text, room).text === text,
   };
 }
 
-function fit(text, room, widthOf) {
-  const cutRoom = room - widthOf(ELLIPSIS);
-  let [used, cut, points, cutPoints] = [0, 0, 0, 0];
-  let at = 0;
-  for (const point of text) {
-    if (used + widthOf(point) <= cutRoom) [cut, cutPoints] = [at + point.length, points + 1];
-    used += widthOf(point);
-    if (used > room) return cutPoints < MIN_CHARACTERS ? "" : text.slice(0, cut) + ELLIPSIS;
-    at += point.length;
-    points++;
-  }
-  return text;
-}
+const NOTHING = { text: "", width: 0 };

@@ -1,29 +1,22 @@
-// Runs before the first paint: takes over the theme that was chosen here, and lets the menu choose another.
-"use strict";
-(() => {
-  const key = "memflame-theme";
-  const root = document.documentElement;
+// The theme that was chosen in the menu: shown at once, and told to the site, whose pages then come in it.
 
-  function apply(theme) {
-    if (theme === "light" || theme === "dark") root.dataset.theme = theme;
-    else delete root.dataset.theme;
-  }
+const COOKIE = "memflame_theme"; // as in webapp/context.py
+const YEAR_S = 365 * 24 * 3600;
 
-  // Storage throws where it is forbidden; the page then follows the system.
-  function stored(change) {
-    try {
-      return change(localStorage);
-    } catch {
-      return null;
-    }
-  }
-
-  apply(stored((storage) => storage.getItem(key)));
-  document.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-set-theme]");
+/** Makes buttons with data-set-theme ("light", "dark" or "" for the system's) choose. */
+export function bindTheme(root) {
+  root.addEventListener("click", ({ target }) => {
+    const button = target.closest("[data-set-theme]");
     if (!button) return;
-    apply(button.dataset.setTheme);
-    stored((storage) => storage.setItem(key, button.dataset.setTheme));
+    apply(root.documentElement, button.dataset.setTheme);
     button.closest("details")?.removeAttribute("open");
   });
-})();
+}
+
+function apply(host, theme) {
+  if (theme) host.dataset.theme = theme;
+  else delete host.dataset.theme;
+  // A page saved as a file has no site to tell, and no cookies.
+  if (location.protocol !== "file:")
+    document.cookie = `${COOKIE}=${theme}; path=/; max-age=${theme ? YEAR_S : 0}; samesite=lax`;
+}

@@ -21,9 +21,7 @@ function progressed({ detail: { loaded, total } }) {
   const line = document.querySelector("#upload .busy");
   if (line && total)
     line.textContent =
-      loaded < total
-        ? `${formatWholePercent(loaded / total)} is sent.`
-        : "All is sent and is being read.";
+      loaded < total ? `${formatWholePercent(loaded / total)} is sent.` : "All is sent and is being read.";
 }
 
 for (const type of ["dragover", "dragleave"]) document.addEventListener(type, dragged);

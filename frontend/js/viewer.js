@@ -260,9 +260,9 @@ export function bindViewer(root, page) {
     colouring.offer(tree, shown.bands);
     restore({ isPartial });
     turn();
-    graph.draw();
     markPlateaus();
     recolour();
+    graph.draw();
   }
 
   function markPlateaus() {

@@ -147,3 +147,22 @@ def test_no_page_scrolls_sideways_on_a_phone(signed_in: Page, scheme: str, site:
         page.wait_for_load_state("networkidle")
         widths = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
         assert widths[0] <= widths[1], path
+
+
+def test_a_theme_that_was_chosen_stays(signed_in: Page) -> None:
+    page = signed_in
+    page.emulate_media(color_scheme="light")
+    page.goto("/upload")
+    shade = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(shade)
+
+    page.locator("summary", has_text="Account and theme").click()
+    page.get_by_role("button", name="Theme: dark").click()
+
+    assert page.evaluate(shade) != light
+    page.reload()
+    assert page.evaluate(shade) != light
+    page.locator("summary", has_text="Account and theme").click()
+    page.get_by_role("button", name="Theme: as the system").click()
+    page.reload()
+    assert page.evaluate(shade) == light

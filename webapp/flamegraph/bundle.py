@@ -1,4 +1,4 @@
-"""An ES module and all that it imports to one classic script: one request for a page, none for a saved one.
+"""An ES module, or a style sheet, and all that it imports to one file: one request for a page, none for a saved one.
 
 Each module becomes a function's body, those that it imports first. Only the few forms of import and export that
 frontend/js and its vendored files use are known; anything else is refused, and tests bundle every module.
@@ -14,6 +14,7 @@ _IMPORT = re.compile(r'^import\s+(?:\{(?P<names>[^}]*)\}\s+from\s+)?"(?P<path>\.
 _DECLARED = re.compile(r"^export\s+(?=(?:async\s+)?(?:function\*?|class|const)\s+(?P<name>[\w$]+))", re.MULTILINE)
 _LISTED = re.compile(r"(?:(?<=[;}])|^)export\s*\{(?P<names>[^}]*)\}(?!\s*from);?", re.MULTILINE)
 _UNKNOWN = re.compile(r"^(?:import|export)\b.*$|\bimport\.meta\b|\bimport\s*\(", re.MULTILINE)
+_STYLE_IMPORT = re.compile(r'^@import "(?P<path>[^"]+)";$', re.MULTILINE)
 
 
 class UnknownModuleForm(ValueError):
@@ -50,9 +51,15 @@ def _in_order_of_need(entry: str, read: Callable[[str], str]) -> dict[str, str]:
     return ordered
 
 
+def bundle_styles(path: str, read: Callable[[str], str]) -> str:
+    """`read` gives the text of a sheet by its path below the static files; a sheet imports those of its own folder."""
+    return _STYLE_IMPORT.sub(lambda found: bundle_styles(_resolved(path, found["path"]), read), read(path))
+
+
 def imported(path: str, text: str) -> list[str]:
-    """Paths of the modules that a module imports."""
-    return [_resolved(path, found["path"]) for found in _IMPORT.finditer(text)]
+    """Paths of the modules, or sheets, that a module, or sheet, imports."""
+    form = _STYLE_IMPORT if path.endswith(".css") else _IMPORT
+    return [_resolved(path, found["path"]) for found in form.finditer(text)]
 
 
 def _resolved(path: str, target: str) -> str:

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.core.serializers.json import DjangoJSONEncoder
 
-from webapp.flamegraph.bundle import bundle
+from webapp.flamegraph.bundle import bundle, bundle_styles
 
 WORKER = "js/worker.js"
 BOOT = "js/offline.js"  # runs before the page's own script
@@ -46,7 +46,7 @@ def one_file(page: str, answers: Mapping[str, Any]) -> bytes:
         return inlined("script", bundle(path, _read) if found[1] else _read(path))
 
     page = _DROPPED.sub("", page)
-    page = _STYLE.sub(lambda found: inlined("style", _read(_source_path(found[1]))), page)
+    page = _STYLE.sub(lambda found: inlined("style", bundle_styles(_source_path(found[1]), _read)), page)
     boot = f'{_data(answers)}<script type="module" src="{BOOT}"></script>\n'
     page = page.replace(_FIRST_MODULE, boot + _FIRST_MODULE, 1)
     page = _SCRIPT.sub(script, page)

@@ -39,7 +39,7 @@ def text_of(page: str, part: str) -> str:
 
 
 def rows(page: str) -> list[list[str]]:
-    body = re.search(r'data-part="functions">.*?<tbody>(.*?)</tbody>', page, re.DOTALL)
+    body = re.search(r'data-part="plain-functions">.*?<tbody>(.*?)</tbody>', page, re.DOTALL)
     assert body
     lines = re.findall(r"<tr>(.*?)</tr>", body[1], re.DOTALL)
     cells = [re.findall(r"<td[^>]*>(.*?)</td>", line, re.DOTALL) for line in lines]

@@ -27,7 +27,7 @@ def source(story: Any, as_user: AsUser) -> Callable[..., str]:
 
 def rows(page: str) -> list[list[str]]:
     """The texts of the table's cells."""
-    body = re.search(r'data-part="functions">.*?<tbody>(.*?)</tbody>', page, re.DOTALL)
+    body = re.search(r'data-part="plain-functions">.*?<tbody>(.*?)</tbody>', page, re.DOTALL)
     assert body
     lines = re.findall(r"<tr>(.*?)</tr>", body[1], re.DOTALL)
     cells = [re.findall(r"<td[^>]*>(.*?)</td>", line, re.DOTALL) for line in lines]

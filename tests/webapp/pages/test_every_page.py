@@ -204,3 +204,11 @@ def test_a_database_that_is_away_is_told_as_that(
 
     assert response.status_code == 503 and response["Retry-After"] == "2"
     assert "The database does not answer" in page_of(response).text
+
+
+@pytest.mark.parametrize(("cookie", "theme"), [("dark", "dark"), ("light", "light"), ('"><script>', None), ("", None)])
+def test_it_comes_in_the_theme_that_was_chosen(cookie: str, theme: str | None, page_of: Callable[..., Any]) -> None:
+    client = Client()
+    client.cookies["memflame_theme"] = cookie
+
+    assert page_of(client.get("/login")).one("html").attributes.get("data-theme") == theme
