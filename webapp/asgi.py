@@ -18,11 +18,12 @@ from django.urls import path  # noqa: E402
 
 from webapp.middleware import UploadGate  # noqa: E402
 from webapp.runs.live import RunConsumer  # noqa: E402
+from webapp.threads import KeptThreads  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
         "http": UploadGate(
-            django_application,
+            KeptThreads(django_application),
             max_bytes=settings.MAX_UPLOAD_BYTES,
             max_symbol_bytes=settings.MAX_SYMBOL_BYTES,
             max_uploads=settings.MAX_CONCURRENT_UPLOADS,

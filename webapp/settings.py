@@ -103,6 +103,7 @@ def _database(url: str) -> dict[str, Any]:
                 "transaction_mode": "IMMEDIATE",
                 "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
             },
+            "CONN_MAX_AGE": 60,
             # A file, since the live server and the worker of the tests are other connections.
             "TEST": {"NAME": unquote(parts.path) + ".test"},
         }

@@ -155,13 +155,15 @@ export function pathHash(path) {
 /** The node at a hash of a path, -1 if there is none. */
 export function findHash(tree, wanted) {
   const nameHashes = tree.strings.map(nameHash);
+  const [wantedHigh, wantedLow] = [0, 8].map((at) => parseInt(wanted.slice(at, at + 8), 16));
   const high = new Uint32Array(tree.n);
   const low = new Uint32Array(tree.n);
   [high[0], low[0]] = ROOT_HASH;
   for (let i = 1; i < tree.n; i++) {
-    const above = tree.parent[i];
-    [high[i], low[i]] = childHash([high[above], low[above]], nameHashes[tree.names[i]]);
-    if (hexOf([high[i], low[i]]) === wanted) return i;
+    const [above, name] = [tree.parent[i], nameHashes[tree.names[i]]];
+    high[i] = highHash(high[above], name[0]);
+    low[i] = lowHash(low[above], name[1], high[above]);
+    if (high[i] === wantedHigh && low[i] === wantedLow) return i;
   }
   return -1;
 }
@@ -177,8 +179,7 @@ function nameHash(name) {
   return [high >>> 0, low >>> 0];
 }
 
-const childHash = ([high, low], name) => [
-  Math.imul(high ^ name[0], 16777619) >>> 0,
-  Math.imul(low ^ name[1] ^ (high >>> 7), 0x85ebca6b) >>> 0,
-];
+const childHash = ([high, low], name) => [highHash(high, name[0]), lowHash(low, name[1], high)];
+const highHash = (high, name) => Math.imul(high ^ name, 16777619) >>> 0;
+const lowHash = (low, name, high) => Math.imul(low ^ name ^ (high >>> 7), 0x85ebca6b) >>> 0;
 const hexOf = (hash) => hash.map((part) => part.toString(16).padStart(8, "0")).join("");

@@ -112,6 +112,22 @@ def nested(tree: CallTree) -> dict[str, Any]:
     return root
 
 
+def timed(tree: CallTree) -> dict[str, Any]:
+    """The same with the byte at which each begins, as charts of times have them."""
+    root: dict[str, Any] = {"name": "all", "start": 0, "duration": 0, "children": []}
+    path, ends = [root], [0]
+    columns = zip(tree.depth.tolist(), tree.name.tolist(), tree.totals(0).tolist(), strict=True)
+    for depth, name, value in columns:
+        if depth == 0:
+            root["duration"] = value
+            continue
+        start = ends[depth - 1]  # where the sibling before ends, or the caller begins
+        node = {"name": tree.names[name], "start": start, "duration": value, "children": []}
+        path[depth - 1]["children"].append(node)
+        path[depth:], ends[depth - 1 :] = [node], [start + value, start]
+    return root
+
+
 def folded(tree: CallTree) -> Iterator[str]:
     """Lines, as flamegraph.pl and speedscope read them."""
     for stack, (value,) in tree.rows():

@@ -84,13 +84,15 @@ def payload(request: HttpRequest, run_id: str, seq: int, value_type: str, tag: s
     viewer = signed_in(request)
     if isinstance(viewer, HttpResponse):
         return viewer
-    run = get_object_or_404(Run.objects.visible_to(viewer).only("pk"), run_id=run_id)
-    found = Payload.objects.filter(snapshot__run=run, snapshot__seq=seq, value_type=value_type)
-    row = next((row for row in found.defer("overview", "functions") if row.tag == tag), None)
     if stage not in STAGES:
         raise Http404("no such payload")
+    # One query for all that is asked: an overview is there in the time that the site takes to look up who wants it.
+    visible = Run.objects.visible_to(viewer).filter(run_id=run_id)
+    found = Payload.objects.filter(snapshot__run__in=visible, snapshot__seq=seq, value_type=value_type)
+    deferred = ("functions",) if stage == "overview" else ("functions", "overview")
+    row = next((row for row in found.defer(*deferred) if row.tag == tag), None)
     if row is None:
-        return _newer_payload(run, seq, value_type, tag, stage)
+        return _newer_payload(get_object_or_404(visible.only("pk")), seq, value_type, tag, stage)
     return packed_response(request, f"{tag}-{stage}", lambda: _packed(row, stage))
 
 
