@@ -46,4 +46,7 @@ export function note(kind, iconName, title, text, ...rest) {
   );
 }
 
+/** Acts once what is drawn now has been seen; nothing is seen of a page that is hidden. */
+export const afterSeen = (act) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(act)));
+
 export const prefersReducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,4 +1,5 @@
 // The flame graph on its figure: which tree, which part of it, what is zoomed, selected and found.
+import { afterSeen } from "./dom.js";
 import { ROW, rowY } from "./draw-list.js";
 import { ancestorsOf, nodeAround } from "./frame-path.js";
 import { describeAround } from "./graph-aria.js";
@@ -62,7 +63,7 @@ export function bindGraph(figure, on) {
   function select(node, { isQuiet = false } = {}) {
     state.selected = node;
     figure.dataset.selected = nameOf(state.tree, node);
-    if (isQuiet) requestAnimationFrame(() => setTimeout(describe));
+    if (isQuiet) afterSeen(describe);
     else describe();
     if (!isQuiet) on.selected();
     screen.request();

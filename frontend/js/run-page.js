@@ -1,4 +1,5 @@
 // The page of a run: follows it while it records, and shows any of its snapshots and value types as a graph.
+import { afterGraph } from "./after-graph.js";
 import { meaningAmong, splitByAge } from "./age-bands.js";
 import { element, part, setText } from "./dom.js";
 import { bindDownloads } from "./downloads.js";
@@ -34,7 +35,8 @@ import { showTypes } from "./value-types.js";
 import { bindViewer } from "./viewer.js";
 
 const root = document.querySelector("[data-page=run]");
-const viewer = bindViewer(root, { title, base, functions, selected, changed, link, inOneFile });
+const later = afterGraph();
+const viewer = bindViewer(root, { title, base, functions, selected, changed, link, inOneFile, settled: later.open });
 const table = bindTable(tableParts(), {
   columns: valueColumns(),
   note: "Recursion is counted once.",
@@ -81,9 +83,17 @@ function stateOfAddress() {
 }
 
 async function fetchRun() {
+  if (root.dataset.view) return writtenRun();
   const response = await fetch(root.dataset.viewUrl);
   if (!response.ok) throw new Error(`The site answered ${response.status} when asked for the run. Reload the page.`);
   return response.json();
+}
+
+// Once: later the site may have another.
+function writtenRun() {
+  const run = JSON.parse(root.dataset.view);
+  delete root.dataset.view;
+  return run;
 }
 
 async function take(run) {
@@ -130,8 +140,9 @@ function refresh() {
   const shown = defaultSnapshot(page.run);
   if (shown && type) sayWhatIsGone(type);
   if (page.follows || !snapshotAt(page.run, page.seq)) page.seq = shown?.seq ?? 0;
-  showRun();
   part(root, "viewer").hidden = !shown;
+  if (!shown || !type) later.open();
+  later(showRun);
   return shown && type ? showGraph(type) : null;
 }
 
@@ -187,7 +198,7 @@ function showGraph(type) {
   page.isSigned = type.is_signed;
   showMeaning(type, snapshot, a);
   setText(part(root, "thinned"), snapshot.capture.thinned ?? "");
-  showTimeline(type, a);
+  later(() => showTimeline(type, a));
   setText(part(root, "arrived"), arrivedWords());
   part(root, "follow").hidden = page.follows || !isOpen(page.run);
   const drawn = `${type.name} ${a.since} ${snapshot.seq} ${snapshot.tags[type.name][0]}`;

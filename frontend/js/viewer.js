@@ -35,7 +35,7 @@ import { workerClient } from "./worker-client.js";
 /**
  * Binds the parts below `root`. `page` has title(), base(tree, focus) for what 100 % is, functions(tree, rows, {changes, unit})
  * for its table, changed(how) when the address has to follow, link(state) for an address that shows a state,
- * and inOneFile() for that of the page in one file; `reading` is how its graphs are read, if there is more to say than of any.
+ * settled() when the first graph is drawn or can't be, and inOneFile() for the address of the page in one file; `reading` is how its graphs are read, if there is more to say than of any.
  */
 export function bindViewer(root, page) {
   // What is wanted of the next tree, by names: a live graph grows under the same zoom and selection.
@@ -263,6 +263,7 @@ export function bindViewer(root, page) {
     markPlateaus();
     recolour();
     graph.draw();
+    page.settled?.();
   }
 
   function markPlateaus() {
@@ -305,6 +306,7 @@ export function bindViewer(root, page) {
     const line = part(root, "problem");
     setText(line, words);
     line.hidden = !words;
+    page.settled?.();
   }
 
   async function count(isOld) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from django.contrib.auth.decorators import login_required
@@ -9,6 +10,7 @@ from django.core.files.storage import default_storage
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET
+from ninja.responses import NinjaJSONEncoder
 
 from tracer.profile.formats.unpack import packed_as
 from webapp.flamegraph import cached, exports, offline, plain
@@ -19,12 +21,14 @@ from webapp.flamegraph.serving import packed_response, quoted, signed_in
 from webapp.pushes.models import RollingRun
 from webapp.runs import needed
 from webapp.runs.models import Payload, Run
+from webapp.runs.runview import run_view
 from webapp.runs.views import may_delete
 from webapp.teams.access import person
 from webapp.teams.models import Role
 
 STAGES = ("overview", "full")
 _TAG = re.compile(r"(\d{1,9})-[0-9a-f]{1,16}")
+WRITTEN_SNAPSHOTS = 50  # of longer runs the view comes by itself, compressed, beside the graph
 DOWNLOADS_OFFERED = 50  # the newest; older ones have an address, but a menu of 2,000 helps nobody
 _EXTENSIONS = {"gzip": ".gz", "zstd": ".zst", "bzip2": ".bz2", "xz": ".xz"}
 
@@ -54,11 +58,17 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "export_url": f"/runs/{found.run_id}/export/{{seq}}/{{form}}",
         "run_api_url": f"/api/v1/runs/{found.run_id}",
         "preload_url": _preload_url(found, shown, first) if shown and first else "",
+        "view": _written_view(found) if len(snapshots) <= WRITTEN_SNAPSHOTS else "",
         "plain": plain.page(found, snapshots, shown, first.functions) if shown and first else None,
         "needed": needed.of_snapshot(shown.snapshot) if shown and found.project else (),
         "server": f"{request.scheme}://{request.get_host()}",
     }
     return render(request, "flamegraph/run.html", context)
+
+
+def _written_view(run: Run) -> str:
+    """RunView as the API sends it: in the page it is there when the script begins, which need not ask for it."""
+    return json.dumps(run_view(run, is_brief=True), cls=NinjaJSONEncoder, separators=(",", ":"))
 
 
 def _payload_of(shown: plain.Shown) -> Payload | None:

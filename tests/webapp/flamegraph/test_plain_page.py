@@ -149,7 +149,7 @@ def test_it_costs_no_more_queries_for_a_link(
 ) -> None:
     run, client = uploaded_run(), as_user(story.alice)
 
-    with django_assert_num_queries(12):  # as the page itself
+    with django_assert_num_queries(15):  # as the page itself
         client.get(f"/runs/{run.run_id}?t=allocated_bytes&s=1&sort=-total")
 
 
