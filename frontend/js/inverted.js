@@ -20,7 +20,7 @@ export function bottomUp(columns, { path = [] } = {}) {
 /** {callers, callees}: columns of both trees of a function on all of the data; the root of each is the function. */
 export function sandwich(columns, name, { path = [] } = {}) {
   const stacks = { ...stacksOf(columns), header: { ...columns.header, root: name } };
-  const starts = outermost(stacks, isNamed(stacks, [name]));
+  const starts = outermost(stacks, isNamed(stacks, name));
   const [values, values2] = [stacks.self, stacks.self2].map((column) => column && totals(column, stacks.parent));
   const callers = starts.map((node) => stacks.parent[node]);
   return { callers: invert(stacks, { starts, callers, values, values2 }, path), callees: below(stacks, starts) };

@@ -9,7 +9,7 @@ import { sideWidths } from "./side-widths.js";
  */
 export function layoutTree(columns) {
   const { header, n, names, strings, self, self2 } = columns;
-  const { firstChild, parent, rows } = links(columns.childCounts, n);
+  const { firstChild, parent, rows } = columns.parent ? columns : links(columns.childCounts, n);
   const width = ownWidths(header, self, self2);
   const larger = self2 && isByOther(header) ? addUp(sideWidths(self, self2), parent) : width;
   const isSigned = hasNegative(header, self); // before self is added up
@@ -68,6 +68,10 @@ export function ownWidths(header, self, self2) {
   return width;
 }
 
+/** What all of some columns is drawn as wide as. */
+export const wholeWidth = ({ header, self, self2 }) =>
+  ownWidths(header, self, self2).reduce((sum, width) => sum + width, 0);
+
 export const mayBeNegative = (header) =>
   header.encoding === "zigzag" || Boolean(header.value_type?.is_signed) || header.encoding === "float64";
 
@@ -77,7 +81,8 @@ function hasNegative(header, self) {
   return isTold ? mayBeNegative(header) : self.some((value) => value < 0);
 }
 
-function addUp(values, parent) {
+/** Adds the values of nodes to those of their callers, in place. */
+export function addUp(values, parent) {
   for (let i = values.length - 1; i > 0; i--) values[parent[i]] += values[i];
   return values;
 }

@@ -15,7 +15,9 @@ export function nestedFrames({ n, names, strings, firstChild, rows }) {
     const node = path[depth];
     if (nextChild[depth] < firstChild[node + 1]) {
       const child = nextChild[depth]++;
-      if (open[names[child]]++ > 0) isNested[child] = 1;
+      if (open[names[child]] > 0) isNested[child] = 1;
+      if (firstChild[child] === firstChild[child + 1]) continue; // the end of a stack: two in five are
+      open[names[child]]++;
       path[++depth] = child;
       nextChild[depth] = firstChild[child];
     } else {

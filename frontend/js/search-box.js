@@ -86,10 +86,11 @@ function describe(tree, { total, total2, width, frames }, unit) {
   return `matched ${formatValue(total, unit)}, ${formatPercent(tree.width[0] ? width / tree.width[0] : 0)}, ${count}`;
 }
 
-// A match in what steps collapsed or left out is no frame of the picture, but it is counted.
+// A match in what was collapsed, folded or left out is no frame of the picture, but it is counted.
 function hiddenMatches({ frames }, inWhole, unit) {
   if (!inWhole || inWhole.frames <= frames) return "";
-  return `; before the steps ${formatValue(inWhole.total, unit)}, ${formatPlural(inWhole.frames, "frame", "frames")}`;
+  const where = inWhole.isStepped ? "before the steps" : "with allocator frames";
+  return `; ${where} ${formatValue(inWhole.total, unit)}, ${formatPlural(inWhole.frames, "frame", "frames")}`;
 }
 
 /** The parts of a page that bindSearch takes. */

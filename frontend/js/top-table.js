@@ -1,36 +1,30 @@
 // Adds a tree up by function: what it holds itself, and with all that it called; recursion counts once.
-import { self2Of, selfOf } from "./layout.js";
+import { addUp } from "./layout.js";
 import { nestedFrames } from "./nesting.js";
 
-/** Columns by name id: self, total, count of frames; self2 and total2 too for a difference. */
-export function functionValues(tree) {
-  const size = tree.strings.length;
-  const column = () => new Float64Array(size);
-  const values = { self: column(), total: column(), frames: new Uint32Array(size), self2: null, total2: null };
-  if (tree.total2) Object.assign(values, { self2: column(), total2: column() });
-  addSelf(tree, values);
-  addTotals(tree, values);
-  return values;
+/** Columns by name id of stacks, as transforms.js has them: self, total, count of frames; self2 and total2 too for a difference. */
+export function functionValues(stacks) {
+  const isNested = nestedFrames(stacks);
+  const { self, total } = addedByName(stacks, stacks.self, isNested);
+  const { self: self2, total: total2 } = stacks.self2 ? addedByName(stacks, stacks.self2, isNested) : {};
+  return { self, total, frames: framesByName(stacks), self2: self2 ?? null, total2: total2 ?? null };
 }
 
-function addSelf(tree, values) {
-  for (let i = 1; i < tree.n; i++) {
-    const name = tree.names[i];
-    values.frames[name]++;
-    values.self[name] += selfOf(tree, i);
-    if (values.self2) values.self2[name] += self2Of(tree, i);
-  }
+function framesByName({ n, names, strings }) {
+  const frames = new Uint32Array(strings.length);
+  for (let i = 1; i < n; i++) frames[names[i]]++;
+  return frames;
 }
 
-// A frame under another of its name adds nothing.
-function addTotals(tree, values) {
-  const { names, total, total2 } = tree;
-  const isNested = nestedFrames(tree);
-  for (let i = 1; i < tree.n; i++) {
-    if (isNested[i]) continue;
-    values.total[names[i]] += total[i];
-    if (total2) values.total2[names[i]] += total2[i];
+// A frame under another of its name adds nothing to the total.
+function addedByName({ n, names, strings, parent }, values, isNested) {
+  const [self, total] = [new Float64Array(strings.length), new Float64Array(strings.length)];
+  const totals = addUp(values.slice(), parent);
+  for (let i = 1; i < n; i++) {
+    self[names[i]] += values[i];
+    if (!isNested[i]) total[names[i]] += totals[i];
   }
+  return { self, total };
 }
 
 /** Rows {id, name, self, total, frames} of the functions that have frames; a difference has selfAfter, totalAfter and changes. */

@@ -6,8 +6,9 @@ import { nestedFrames } from "./nesting.js";
 import { compilePattern, matchNames } from "./search.js";
 import { treeBuilder } from "./tree-builder.js";
 
-/** Columns with what links() tells of their nodes, which transforms need. */
-export const stacksOf = (columns) => ({ ...columns, ...links(columns.childCounts, columns.n) });
+/** Columns with what links() tells of their nodes, which transforms need; those that have it stay as they are. */
+export const stacksOf = (columns) =>
+  columns.parent ? columns : { ...columns, ...links(columns.childCounts, columns.n) };
 
 /** Columns after transforms {kind, …} in their order. Names may be added behind those that there are: ids stay valid. */
 export function applyTransforms(columns, transforms) {
@@ -28,12 +29,12 @@ export const KINDS = {
   "focus-function": {
     fields: ["name"],
     words: ({ name }) => `only ${name}, wherever it is called`,
-    apply: (stacks, { name }) => focusOn(stacks, isNamed(stacks, [name])),
+    apply: (stacks, { name }) => focusOn(stacks, isNamed(stacks, name)),
   },
   "hide-function": {
     fields: ["name"],
     words: ({ name }) => `${name} counts as its callers'`,
-    apply: (stacks, { name }) => fold(stacks, isNamed(stacks, [name])),
+    apply: (stacks, { name }) => fold(stacks, isNamed(stacks, name)),
   },
   "hide-module": {
     fields: ["name"],
@@ -47,7 +48,7 @@ export const KINDS = {
   "leave-out": {
     fields: ["name"],
     words: ({ name }) => `without stacks through ${name}`,
-    apply: (stacks, { name }) => leaveOut(stacks, isNamed(stacks, [name])),
+    apply: (stacks, { name }) => leaveOut(stacks, isNamed(stacks, name)),
   },
   "only-code": {
     fields: ["pattern", "title"],
@@ -94,7 +95,13 @@ function byName({ names, strings, n }, test) {
   return flags;
 }
 
-export const isNamed = (stacks, wanted) => byName(stacks, (name) => wanted.includes(name));
+/** One byte for each node: is this its name? The root has none. */
+export function isNamed({ names, strings, n }, name) {
+  const id = strings.indexOf(name);
+  const flags = new Uint8Array(n);
+  for (let i = 1; i < n; i++) if (names[i] === id) flags[i] = 1;
+  return flags;
+}
 
 function byPattern(stacks, pattern) {
   const { regex } = compilePattern(pattern);

@@ -83,7 +83,7 @@ export function workerClient(start, { timeoutMs = MATCH_TIMEOUT_MS } = {}) {
       await opened;
       return ask("functions", {});
     },
-    /** {hits, inWhole}: one byte for each name, and {total, frames} that match in the tree before its steps, null without any. */
+    /** {hits, inWhole}: one byte for each name, and {total, frames, isStepped} that match in the tree before its steps and with folded frames, null if that is the same. */
     async match(text) {
       await opened;
       const timer = setTimeout(

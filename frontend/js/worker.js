@@ -3,27 +3,29 @@ import { totalsAlong } from "./ages.js";
 import { foldAllocators } from "./allocators.js";
 import { changesOf } from "./diff.js";
 import { decode } from "./fgb2.js";
-import { layoutTree } from "./layout.js";
+import { layoutTree, wholeWidth } from "./layout.js";
 import { measured } from "./measure.js";
 import { compilePattern, matchNames, matchNodes } from "./search.js";
 import { functionRows, functionValues } from "./top-table.js";
 import { stacksOf } from "./transforms.js";
 import { baseOf, viewOf } from "./views.js";
 
-let whole = null; // columns as they came
+let payload = null; // {buffer, folded}: the bytes as they came, and the names of allocator frames that were folded
+let whole = null; // columns of all of it, without those
 let base = null; // columns after the transforms of the last view
 let viewed = null; // that view
 
 const answers = {
   open({ buffer, keepsAllocators }) {
     const folding = folded(buffer, keepsAllocators);
-    whole = base = folding.columns;
+    payload = { buffer, folded: folding.folded };
+    whole = base = stacksOf(folding.columns);
     viewed = null;
     return { folded: folding.folded };
   },
   view({ wanted, knownNames }) {
     const { main, callers, beside, ...rest } = viewOf(whole, wanted);
-    base = rest.base;
+    base = stacksOf(rest.base);
     viewed = wanted;
     const known = (columns) => columns && sent(columns, knownNames);
     return { main: known(main), callers: known(callers), beside: known(beside) };
@@ -36,24 +38,25 @@ const answers = {
   },
   match({ text }) {
     const { regex } = compilePattern(text);
-    const isPart = Boolean(viewed?.transforms.length);
-    const inWhole = isPart ? matchedIn(measured(whole, viewed.measure), regex) : null;
+    const isStepped = Boolean(viewed?.transforms.length);
+    const isFolded = payload.folded.some((name) => regex.test(name));
+    const all = isFolded ? decode(payload.buffer) : whole; // few searches are for these: decoding again costs less than keeping both
+    const inWhole = isStepped || isFolded ? { ...matchedIn(measured(all, viewed?.measure), regex), isStepped } : null;
     return { hits: matchNames(base.strings, regex), inWhole };
   },
   functions() {
-    const tree = layoutTree(copied(base));
-    const values = functionValues(tree);
-    return { values, all: tree.width[0], changes: base.self2 ? changes(values) : null };
+    const values = functionValues(base);
+    return { values, all: wholeWidth(base), changes: base.self2 ? changes(values) : null };
   },
 };
 
 // What changed is told of all kinds of change, also where the graph shows one of them.
 function changes(values) {
   const isFiltered = viewed?.transforms.some(({ kind }) => kind === "changed");
-  if (!isFiltered) return changesOf(stacksOf(base), functionRows(base.strings, values));
+  if (!isFiltered) return changesOf(base, functionRows(base.strings, values));
   const unfiltered = { ...viewed, transforms: viewed.transforms.filter(({ kind }) => kind !== "changed") };
-  const columns = baseOf(whole, unfiltered);
-  return changesOf(stacksOf(columns), functionRows(columns.strings, functionValues(layoutTree(copied(columns)))));
+  const stacks = stacksOf(baseOf(whole, unfiltered));
+  return changesOf(stacks, functionRows(stacks.strings, functionValues(stacks)));
 }
 
 function folded(buffer, keepsAllocators) {
@@ -61,14 +64,14 @@ function folded(buffer, keepsAllocators) {
   return keepsAllocators ? { columns, folded: [] } : foldAllocators(columns);
 }
 
-// What a step has hidden or left out is still searched, in the tree as it was before the steps.
+// What a step, or the folding of allocators, has hidden or left out is still searched, in the tree as it was before.
 function matchedIn(columns, regex) {
   const { total, frames } = matchNodes(layoutTree(copied(columns)), matchNames(columns.strings, regex));
   return { total, frames };
 }
 
 // What a page knows already of the names, by number, need not go with the columns.
-const sent = ({ strings, parent, ...columns }, knownNames) => ({
+const sent = ({ strings, parent, firstChild, rows, ...columns }, knownNames) => ({
   ...columns,
   newStrings: strings.slice(knownNames),
   payloadNames: whole.strings.length,

@@ -5,7 +5,7 @@ import { foldAllocators, isAllocator } from "../../frontend/js/allocators.js";
 import { decode } from "../../frontend/js/fgb2.js";
 import { layoutTree, selfOf } from "../../frontend/js/layout.js";
 import { arrangeRows, functionRows, functionValues } from "../../frontend/js/top-table.js";
-import { encodeStacks } from "./encode.mjs";
+import { encodeStacks, stacksOfTree } from "./encode.mjs";
 import { nodeOf } from "./trees.mjs";
 
 const foldedTree = (stacks, options) => {
@@ -67,7 +67,7 @@ for (const { about, value_type: name, unit, stacks, all, rows } of graphs) {
   test(`the table of functions: ${about}`, () => {
     const { tree } = foldedTree(stacks, { header: { value_type: { name, unit } } });
 
-    const found = arrangeRows(functionRows(tree.strings, functionValues(tree)), { sort: "-self" });
+    const found = arrangeRows(functionRows(tree.strings, functionValues(stacksOfTree(tree))), { sort: "-self" });
 
     assert.deepEqual(
       found.map((row) => [row.name, row.self, row.total]),

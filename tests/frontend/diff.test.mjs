@@ -8,7 +8,7 @@ import { decode } from "../../frontend/js/fgb2.js";
 import { layoutTree, self2Of, selfOf } from "../../frontend/js/layout.js";
 import { changeStep } from "../../frontend/js/palette.js";
 import { arrangeRows, functionRows, functionValues } from "../../frontend/js/top-table.js";
-import { encodeStacks, randomStacks } from "./encode.mjs";
+import { encodeStacks, randomStacks, stacksOfTree } from "./encode.mjs";
 import { diffOf, nodeOf } from "./trees.mjs";
 
 const MB = 2 ** 20;
@@ -24,7 +24,7 @@ const stacksIn = (tree) => ({
   self: Float64Array.from({ length: tree.n }, (_, i) => selfOf(tree, i)),
   self2: Float64Array.from({ length: tree.n }, (_, i) => self2Of(tree, i)),
 });
-const rowsOf = (tree) => functionRows(tree.strings, functionValues(tree));
+const rowsOf = (tree) => functionRows(tree.strings, functionValues(stacksOfTree(tree)));
 const sentenceOf = (tree, unit = "bytes") =>
   finding(changesOf(stacksIn(tree), rowsOf(tree)), unit)
     .map(({ text }) => text)
@@ -48,7 +48,9 @@ test("the other way round is the exact mirror", () => {
   const there = diffOf(paired(a, b));
   const back = diffOf(paired(b, a));
   const byName = (tree) =>
-    Object.fromEntries(functionRows(tree.strings, functionValues(tree)).map((row) => [row.name, row.totalChange]));
+    Object.fromEntries(
+      functionRows(tree.strings, functionValues(stacksOfTree(tree))).map((row) => [row.name, row.totalChange]),
+    );
 
   const [one, other] = [byName(there), byName(back)];
 
@@ -131,7 +133,7 @@ for (const { about, unit, stacks, ...expected } of JSON.parse(
     const payload = encodeStacks(stacks, { isDiff: true, header: { value_type: { name: "counted", unit } } });
     const tree = layoutTree(foldAllocators(decode(payload)).columns);
 
-    const rows = functionRows(tree.strings, functionValues(tree));
+    const rows = functionRows(tree.strings, functionValues(stacksOfTree(tree)));
     const { grew, shrank } = movements(tree);
 
     const sentence = finding(changesOf(stacksIn(tree), rows), unit).map(({ text }) => text);

@@ -1,4 +1,11 @@
 // Writes FGB2 payloads for tests, from folded stacks or from random trees, by the grammar in docs/formats.md.
+import { self2Of, selfOf } from "../../frontend/js/layout.js";
+
+/** A laid out tree as the stacks that it was made of. */
+export function stacksOfTree(tree) {
+  const column = (valueOf) => Float64Array.from({ length: tree.n }, (_, node) => valueOf(tree, node));
+  return { ...tree, self: column(selfOf), self2: tree.total2 ? column(self2Of) : null };
+}
 
 /** Columns in level order of {"a;b": 10} or, for a difference, {"a;b": [before, after]}. */
 export function columnsOf(valueByStack, { isDiff = false } = {}) {

@@ -6,6 +6,7 @@ import { findPath } from "../../frontend/js/frame-path.js";
 import { layoutTree } from "../../frontend/js/layout.js";
 import { matchNames, matchNodes } from "../../frontend/js/search.js";
 import { functionRows, functionValues } from "../../frontend/js/top-table.js";
+import { stacksOfTree } from "./encode.mjs";
 
 // Payloads written by Python with what must be found in them, which Python counted from the stacks.
 const folder = new URL("../view/", import.meta.url);
@@ -41,7 +42,7 @@ for (const name of names) {
   test(`${name}: each function has its self and total, recursion counted once`, () => {
     const { tree, expected } = graphNamed(name);
 
-    const found = functionRows(tree.strings, functionValues(tree)).map((row) => {
+    const found = functionRows(tree.strings, functionValues(stacksOfTree(tree))).map((row) => {
       return [
         row.name,
         { self: sidesOf(tree, row.self, row.selfAfter), total: sidesOf(tree, row.total, row.totalAfter) },

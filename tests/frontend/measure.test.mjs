@@ -38,7 +38,7 @@ const stacks = paired(randomStacks(6), randomStacks(7));
 const sum = (side) => Object.values(stacks).reduce((all, sides) => all + side(sides), 0);
 const plain = (text) => text.replaceAll("\u00a0", " ");
 const sentenceOf = (columns, unit) => {
-  const rows = functionRows(columns.strings, functionValues(layoutTree(structuredClone(columns))));
+  const rows = functionRows(columns.strings, functionValues(stacksOf(columns)));
   return plain(
     finding(changesOf(stacksOf(columns), rows), unit)
       .map(({ text }) => text)

@@ -14,12 +14,13 @@ import { compilePattern, matchNames, matchNodes } from "../../frontend/js/search
 import { listRows } from "../../frontend/js/text-list.js";
 import { functionRows, functionValues } from "../../frontend/js/top-table.js";
 import { workerClient } from "../../frontend/js/worker-client.js";
-import { encode, encodeStacks, randomStacks } from "./encode.mjs";
+import { encode, encodeStacks, randomStacks, stacksOfTree } from "./encode.mjs";
 import { nodeOf, treeOf } from "./trees.mjs";
 
 const search = (tree, text) => matchNodes(tree, matchNames(tree.strings, compilePattern(text).regex));
 const columnsFor = (stacks) => decode(encodeStacks(stacks));
-const rowNamed = (tree, name) => functionRows(tree.strings, functionValues(tree)).find((row) => row.name === name);
+const rowNamed = (tree, name) =>
+  functionRows(tree.strings, functionValues(stacksOfTree(tree))).find((row) => row.name === name);
 
 test("T18: what a search matched is of the whole, however little of it is in sight", () => {
   const tree = treeOf({ "big;leak": 445, "big;rest": 355, "small;leak": 113, other: 87 });
@@ -79,7 +80,8 @@ test("T25: no function of the table holds more than the program", () => {
   const tree = treeOf({ "f;f;f;f": 19, "g;f;g;f": 3, h: 1 });
 
   assert.equal(rowNamed(tree, "f").total, 22);
-  for (const row of functionRows(tree.strings, functionValues(tree))) assert.ok(row.total <= tree.total[0], row.name);
+  for (const row of functionRows(tree.strings, functionValues(stacksOfTree(tree))))
+    assert.ok(row.total <= tree.total[0], row.name);
 });
 
 test("T26: table and sandwich count frames that no picture is wide enough for", () => {
@@ -93,7 +95,7 @@ test("T26: table and sandwich count frames that no picture is wide enough for", 
   const tree = layoutTree(columns);
   assert.equal(rowNamed(tree, "leaf").self, 3000);
   assert.equal(
-    functionRows(tree.strings, functionValues(tree)).reduce((sum, row) => sum + row.self, 0),
+    functionRows(tree.strings, functionValues(stacksOfTree(tree))).reduce((sum, row) => sum + row.self, 0),
     tree.total[0],
   );
 });
@@ -107,7 +109,23 @@ test("T27: a match in what a step has collapsed is counted", async () => {
 
     const { inWhole } = await client.match("lib::");
 
-    assert.deepEqual(inWhole, { total: 40, frames: 2 });
+    assert.deepEqual(inWhole, { total: 40, frames: 2, isStepped: true });
+  } finally {
+    client.close();
+  }
+});
+
+test("T27: a match in folded allocator frames is counted, and others need no second look", async () => {
+  const client = workerClient(startThread, { timeoutMs: 20_000 });
+  try {
+    const { folded } = await client.open(encodeStacks({ "main;load;malloc": 40, "main;own": 2 }), false);
+    assert.deepEqual(folded, ["malloc"]);
+
+    const { inWhole } = await client.match("^malloc$");
+    const others = await client.match("load");
+
+    assert.deepEqual(inWhole, { total: 40, frames: 1, isStepped: false });
+    assert.equal(others.inWhole, null);
   } finally {
     client.close();
   }

@@ -6,7 +6,7 @@ import { plateausOf } from "../../frontend/js/plateaus.js";
 import { runFinding } from "../../frontend/js/run-finding.js";
 import { listRows, listText } from "../../frontend/js/text-list.js";
 import { functionRows, functionValues } from "../../frontend/js/top-table.js";
-import { randomStacks } from "./encode.mjs";
+import { randomStacks, stacksOfTree } from "./encode.mjs";
 import { diffOf, nodeOf, treeOf } from "./trees.mjs";
 
 test("the list has frames in the order of the picture, indented by their depth", () => {
@@ -79,7 +79,7 @@ test("a frame as Markdown keeps its name, whatever it holds", () => {
 
 test("the finding of a run names the function that holds most, and what the whole did", () => {
   const tree = treeOf({ "main;a;leak": 700, "main;b;leak": 200, "main;load": 100 });
-  const rows = functionRows(tree.strings, functionValues(tree));
+  const rows = functionRows(tree.strings, functionValues(stacksOfTree(tree)));
   const text = (options) =>
     runFinding(rows, { all: tree.width[0], ...options })
       .map((piece) => piece.text)

@@ -3,10 +3,10 @@ import test from "node:test";
 import { arrangeRows, functionRows, functionValues } from "../../frontend/js/top-table.js";
 import { decode } from "../../frontend/js/fgb2.js";
 import { layoutTree } from "../../frontend/js/layout.js";
-import { encode, randomStacks } from "./encode.mjs";
+import { encode, randomStacks, stacksOfTree } from "./encode.mjs";
 import { diffOf, treeOf } from "./trees.mjs";
 
-const rowsOf = (tree) => functionRows(tree.strings, functionValues(tree));
+const rowsOf = (tree) => functionRows(tree.strings, functionValues(stacksOfTree(tree)));
 const rowNamed = (rows, name) => rows.find((row) => row.name === name);
 
 test("recursion counts once in the total", () => {

@@ -6,7 +6,7 @@ import { layoutTree, selfOf } from "../../frontend/js/layout.js";
 import { moduleOf, NO_MODULE } from "../../frontend/js/module-names.js";
 import { applyTransforms } from "../../frontend/js/transforms.js";
 import { functionValues } from "../../frontend/js/top-table.js";
-import { encodeStacks, randomStacks } from "./encode.mjs";
+import { encodeStacks, randomStacks, stacksOfTree } from "./encode.mjs";
 
 const columnsFor = (stacks, options) => decode(encodeStacks(stacks, options));
 const transformed = (stacks, ...transforms) => stacksIn(applyTransforms(columnsFor(stacks), transforms));
@@ -141,7 +141,7 @@ test("totals stay the same through all that only hides, merges or inverts", () =
 test("callers and callees of a function have its total in the table", () => {
   const columns = columnsFor(randomStacks(7));
   const tree = layoutTree(structuredClone(columns));
-  const values = functionValues(tree);
+  const values = functionValues(stacksOfTree(tree));
   for (let id = 0; id < tree.strings.length; id++) {
     const { callers, callees } = sandwich(columns, tree.strings[id]);
 

@@ -5,6 +5,7 @@ import { decode } from "../../frontend/js/fgb2.js";
 import { layoutTree } from "../../frontend/js/layout.js";
 import { compilePattern, matchNames, matchNodes } from "../../frontend/js/search.js";
 import { functionRows, functionValues } from "../../frontend/js/top-table.js";
+import { stacksOfTree } from "./encode.mjs";
 
 // tests/view holds graphs that Python wrote, with what was counted from their stacks by hand.
 const folder = new URL("../view/", import.meta.url);
@@ -43,7 +44,7 @@ for (const name of graphs) {
   test(`${name}: every function has the values counted from the stacks`, () => {
     const { tree, expected } = load(name);
 
-    const rows = functionRows(tree.strings, functionValues(tree));
+    const rows = functionRows(tree.strings, functionValues(stacksOfTree(tree)));
 
     const found = rows.map((row) => [
       row.name,
