@@ -12,7 +12,7 @@ import { element, note, part, setText } from "./dom.js";
 import { bindDownloads } from "./downloads.js";
 import { formatCount, formatPercent, formatValue } from "./format.js";
 import { bindMeasures } from "./measure-switch.js";
-import { filled, unitOf } from "./run-view.js";
+import { filled, isSmall, unitOf } from "./run-view.js";
 import { WIDTHS } from "./side-widths.js";
 import { bindTable } from "./table-view.js";
 import { readState, writeState } from "./url-state.js";
@@ -102,7 +102,7 @@ async function show() {
   measures.show(viewer.state().measure, noHours());
   viewer.offerPresets(comparison.code_presets);
   await viewer.show(
-    { overview: fill("overview"), full: fill("full") },
+    { overview: fill("overview"), full: fill("full"), isSmall: isSmall(comparison.nodes, comparison.overview_is_full) },
     { unit: unitOf(type), seconds: noHours() ? null : [comparison.before.covers_s, comparison.after.covers_s] },
   );
 }

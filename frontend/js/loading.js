@@ -17,7 +17,7 @@ export function bindLoading(data, wanted, on) {
     on.draw(drawn);
   }
 
-  /** Draws the payload at {overview, full}: the overview at once, then the rest, if there is more. Resolves when all is there. */
+  /** Draws the payload at {overview, full, isSmall}: the overview at once, then the rest, if there is more. Resolves when all is there. */
   async function show(urls) {
     loading?.abort();
     loading = new AbortController();
@@ -25,22 +25,36 @@ export function bindLoading(data, wanted, on) {
     state.isWhole = false;
     mark("loading");
     try {
-      const first = await data.overview(urls.overview, wanted(), signal);
-      signal.throwIfAborted();
+      const ahead = urls.isSmall ? data.fetch(urls.full, signal) : null;
+      ahead?.catch(() => {}); // told where it is awaited
+      const overview = await data.fetch(urls.overview, signal);
+      if (ahead && (await isSoon(ahead))) return await showWhole(await ahead, signal, true);
+      const first = data.overview(overview, wanted());
       // In the overview what was left out counts as its callers' own: turned round or after steps it would be wrong.
       const isTrue = !first.isPartial || isPlain(wanted());
       if (isTrue) draw(first);
       if (isTrue) markDrawn("viewer-overview");
       if (isTrue && first.isPartial) await painted();
-      const whole = first.isPartial ? await data.whole(urls.full, wanted(), signal) : first;
-      signal.throwIfAborted();
-      if (first.isPartial) draw(whole);
+      if (first.isPartial) return await showWhole(await (ahead ?? data.fetch(urls.full, signal)), signal);
       markDrawn("viewer-ready");
-      await complete(whole.payload, signal);
-      on.fail("");
+      await finish(overview, signal);
     } catch (error) {
       if (!signal.aborted) fail(error);
     }
+  }
+
+  async function showWhole(payload, signal, isFirst = false) {
+    const whole = await data.whole(payload, wanted());
+    signal.throwIfAborted();
+    draw(whole);
+    if (isFirst) markDrawn("viewer-overview");
+    markDrawn("viewer-ready");
+    await finish(whole.payload, signal);
+  }
+
+  async function finish(payload, signal) {
+    await complete(payload, signal);
+    on.fail("");
   }
 
   /** Gives the Worker what was drawn here, and draws what was asked for meanwhile. */
@@ -92,6 +106,12 @@ function mark(word) {
 // Timings are read from these marks: set once what was drawn has been seen.
 const markDrawn = (name) => afterPaint(() => performance.mark(name));
 const afterPaint = (act) => requestAnimationFrame(() => requestAnimationFrame(act));
+
+const SOON_MS = 40; // less than drawing an overview takes that is replaced at once
+
+// Where all of it is nearly there with the overview, one picture is there sooner than two.
+const isSoon = (payload) =>
+  Promise.race([payload.then(() => true), new Promise((resolve) => setTimeout(resolve, SOON_MS, false))]);
 
 // A frame of the browser, so that the overview is seen before the rest is decoded; a hidden page has none.
 const painted = () =>

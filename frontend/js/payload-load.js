@@ -43,16 +43,16 @@ export function payloadLoader(worker) {
   }
 
   return {
-    /** The payload at an address; if it is only the overview, what is drawn of it says so. */
-    async overview(url, wanted, signal) {
-      const payload = await payloadAt(url, signal);
+    /** The payload at an address. */
+    fetch: payloadAt,
+    /** What is drawn of a payload; of an overview it says so. */
+    overview(payload, wanted) {
       const { columns, isPartial } = here(payload.buffer, wanted);
       if (!isPartial) names = columns.strings;
       return { payload, ...laidOut(viewOf(columns, wanted), isPartial) };
     },
-    /** All of it, as `wanted` is when it is there. */
-    async whole(url, wanted, signal) {
-      const payload = await payloadAt(url, signal);
+    /** What is drawn of all of it. Its `payload` is the Worker's by then, if that made the view. */
+    async whole(payload, wanted) {
       names = [];
       if (!isPlain(wanted)) {
         await open(payload, wanted);

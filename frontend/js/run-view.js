@@ -44,8 +44,15 @@ export function valueTypeOf(run, name) {
 export function payloadUrls(run, snapshot, typeName) {
   const fill = (stage) =>
     filled(run.payload_url, { seq: snapshot.seq, value_type: typeName, tag: snapshot.tags[typeName][0], stage });
-  return { overview: fill("overview"), full: fill("full") };
+  const [, isWhole] = snapshot.tags[typeName];
+  return { overview: fill("overview"), full: fill("full"), isSmall: isSmall(snapshot.nodes, isWhole) };
 }
+
+// Nodes that take about half a megabyte: asked for along with their overview, they hold it up little.
+const SMALL_UP_TO = 150_000; // webapp/flamegraph/views.py preloads what is asked for here
+
+/** Whether all of a payload is asked for along with its overview, unless that is all of it. */
+export const isSmall = (nodes, isWhole) => !isWhole && nodes <= SMALL_UP_TO;
 
 export function filled(template, values) {
   return template.replace(/\{(\w+)\}/g, (_, key) => encodeURIComponent(values[key]));

@@ -8,6 +8,7 @@ import {
   mergeRun,
   momentOf,
   nextSnapshotS,
+  isSmall,
   payloadUrls,
   recentChange,
   snapshotName,
@@ -21,6 +22,7 @@ const snapshot = (seq, elapsed, total) => ({
   seq,
   elapsed_s: elapsed,
   totals: { outstanding_bytes: total },
+  nodes: 5000,
   tags: { outstanding_bytes: [`1-a${seq}`, false] },
 });
 const run = (over = {}) => ({
@@ -101,7 +103,14 @@ test("a payload has an address for its overview and one for all of it", () => {
   assert.deepEqual(payloadUrls(view, view.snapshots[1], "outstanding_bytes"), {
     overview: "/runs/r-1/payload/2/outstanding_bytes/1-a2/overview",
     full: "/runs/r-1/payload/2/outstanding_bytes/1-a2/full",
+    isSmall: true,
   });
+});
+
+test("all of a graph is asked for along with its overview unless that is all of it, or it is large", () => {
+  assert.equal(isSmall(5000, false), true);
+  assert.equal(isSmall(5000, true), false);
+  assert.equal(isSmall(1_000_000, false), false);
 });
 
 test("a value type that is not there falls back to the first", () => {

@@ -26,7 +26,7 @@ def run_file(request: HttpRequest, snapshot: Snapshot) -> HttpResponse:
         "run": run,
         "filters": filter_words(run, [snapshot]),
         "mode": mode_words([snapshot]),
-        "preload_url": "offline",
+        "preload_urls": ["offline"],
         **offline_context(request, f"/runs/{run.run_id}"),
     }
     page = render_to_string("flamegraph/run.html", context)

@@ -28,6 +28,7 @@ from webapp.teams.models import Role
 
 STAGES = ("overview", "full")
 _TAG = re.compile(r"(\d{1,9})-[0-9a-f]{1,16}")
+SMALL_UP_TO = 150_000  # nodes, as frontend/js/run-view.js has it
 WRITTEN_SNAPSHOTS = 50  # of longer runs the view comes by itself, compressed, beside the graph
 DOWNLOADS_OFFERED = 50  # the newest; older ones have an address, but a menu of 2,000 helps nobody
 _EXTENSIONS = {"gzip": ".gz", "zstd": ".zst", "bzip2": ".bz2", "xz": ".xz"}
@@ -40,7 +41,7 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
     runs = Run.objects.visible_to(request.user).for_view().select_related("project__team")
     found = get_object_or_404(runs, run_id=run_id)
     # Captures are read of the newest and the one shown only: each may have 100,000 characters.
-    columns = "seq", "run", "revision", "value_types", "skipped_lines", "elapsed_s", "label", "received"
+    columns = "seq", "run", "revision", "nodes", "value_types", "skipped_lines", "elapsed_s", "label", "received"
     snapshots = list(found.snapshots.only(*columns))
     shown = plain.shown(snapshots, request.GET.dict(), default_seq=found.shown_seq)
     first = _payload_of(shown) if shown else None
@@ -57,7 +58,7 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "forms": exports.MENU,
         "export_url": f"/runs/{found.run_id}/export/{{seq}}/{{form}}",
         "run_api_url": f"/api/v1/runs/{found.run_id}",
-        "preload_url": _preload_url(found, shown, first) if shown and first else "",
+        "preload_urls": _preload_urls(found, shown, first) if shown and first else [],
         "view": _written_view(found) if len(snapshots) <= WRITTEN_SNAPSHOTS else "",
         "plain": plain.page(found, snapshots, shown, first.functions) if shown and first else None,
         "needed": needed.of_snapshot(shown.snapshot) if shown and found.project else (),
@@ -75,12 +76,14 @@ def _payload_of(shown: plain.Shown) -> Payload | None:
     payloads = Payload.objects.filter(
         snapshot=shown.snapshot, revision=shown.snapshot.revision, value_type=shown.value_type["name"]
     )
-    return payloads.only("revision", "content_hash", "functions").first()
+    return payloads.only("revision", "content_hash", "overview_is_full", "functions").first()
 
 
-def _preload_url(run: Run, shown: plain.Shown, payload: Payload) -> str:
-    """Address of the graph that is drawn first."""
-    return payload_url(run.run_id, shown.snapshot.seq, shown.value_type["name"], payload.tag, "overview")
+def _preload_urls(run: Run, shown: plain.Shown, payload: Payload) -> list[str]:
+    """Addresses of the graph that is drawn first."""
+    is_small = not payload.overview_is_full and shown.snapshot.nodes <= SMALL_UP_TO
+    address = run.run_id, shown.snapshot.seq, shown.value_type["name"], payload.tag
+    return [payload_url(*address, stage) for stage in (STAGES if is_small else STAGES[:1])]
 
 
 def payload_url(run_id: str, seq: int, value_type: str, tag: str, stage: str) -> str:

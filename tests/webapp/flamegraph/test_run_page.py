@@ -23,7 +23,7 @@ def test_it_preloads_the_graph_that_is_drawn_first(
 
     response = client.get(f"/runs/{run.run_id}")
 
-    url = response.context["preload_url"]
+    [url] = response.context["preload_urls"]
     assert url.startswith(f"/runs/{run.run_id}/payload/1/outstanding_bytes/1-")
     assert url in response.content.decode()
     assert client.get(url).status_code == 200
@@ -38,14 +38,14 @@ def test_it_preloads_the_last_snapshot_that_was_read(
 
     response = as_user(story.alice).get(f"/runs/{run.run_id}")
 
-    assert "/payload/1/" in response.context["preload_url"]
+    assert "/payload/1/" in response.context["preload_urls"][0]
 
 
 def test_a_queued_run_has_a_page_without_a_graph(story: Any, as_user: AsUser, queued_run: Callable[..., Run]) -> None:
     response = as_user(story.alice).get(f"/runs/{queued_run().run_id}")
 
     assert response.status_code == 200
-    assert response.context["preload_url"] == ""
+    assert response.context["preload_urls"] == []
 
 
 def test_a_preview_is_marked_and_seen_by_its_uploader_only(
@@ -173,3 +173,14 @@ def test_an_upload_says_what_its_capture_says_of_blocks_left_out(
     response = as_user(story.alice).get(f"/runs/{run.run_id}")
 
     assert response.context["filters"] == words
+
+
+def test_it_preloads_all_of_a_graph_that_is_larger_than_an_overview_but_not_large(
+    story: Any, as_user: AsUser, uploaded_run: Callable[..., Run]
+) -> None:
+    run = uploaded_run("".join(f"main;many;f{number} 1\n" for number in range(30_000)).encode())
+
+    response = as_user(story.alice).get(f"/runs/{run.run_id}")
+
+    assert [url.rpartition("/")[2] for url in response.context["preload_urls"]] == ["overview", "full"]
+    assert response.content.count(b'rel="preload"') == 2
