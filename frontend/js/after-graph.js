@@ -24,4 +24,4 @@ export function afterGraph() {
   return later;
 }
 
-const HIDDEN_MS = 200; // a page that nobody sees has no frames
+const HIDDEN_MS = 1000; // a page that nobody sees has no frames

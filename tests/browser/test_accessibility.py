@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 
 from tests.site_fixture import ROOT, LiveSite, Story
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.first_half]
 
 AXE = ROOT / "tests" / "peers" / "node_modules" / "axe-core" / "axe.min.js"
 WIDE, PHONE = {"width": 1600, "height": 1000}, {"width": 360, "height": 740}

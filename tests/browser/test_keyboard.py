@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.site_fixture import LiveSite, Story
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.first_half]
 
 FOLDED = """main;serve;app::parse;std::vec::grow;malloc 700
 main;serve;app::parse;app::row 100
