@@ -47,7 +47,7 @@ def diff_with_table(before: Side, after: Side, value_type: str, alignment: Align
 
 def known_diff(before: Side, after: Side, value_type: str, alignment: Alignment = AS_NAMED) -> DiffPayload | None:
     """What was merged before, if it is still whole."""
-    row = DiffPayload.objects.of(before, after, value_type, alignment.text).defer("overview").first()
+    row = DiffPayload.objects.of(before, after, value_type, alignment.text).defer("overview", "table").first()
     if row is None:
         return None
     if not row.is_whole or not row.matched:  # an older site did not count what matched
