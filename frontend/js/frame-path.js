@@ -60,6 +60,8 @@ function childAround(tree, node, v0, v1) {
   return -1;
 }
 
-/** Whether two paths of names are the same; a path that is known only by its hash is none. */
+/** Whether two paths of names are the same, or the hashes that are known of them. */
 export const isSamePath = (a, b) =>
-  Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((name, i) => name === b[i]);
+  Array.isArray(a) && Array.isArray(b)
+    ? a.length === b.length && a.every((name, i) => name === b[i])
+    : Boolean(a.hash) && a.hash === b.hash;

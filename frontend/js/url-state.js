@@ -12,7 +12,7 @@ const MAX_PATH = 6000; // characters; a longer path is written as its hash, sinc
 
 /**
  * State {type, snapshot, since, other, focus, range, selected, search, view, fn, transforms, measure, rules, colour, marks, sort, keepsAllocators} as "#v=1&…"; what is absent or
- * the default is left out. `focus` and `selected` are paths of names, `range` the part of the focus that is seen.
+ * the default is left out. `focus` and `selected` are paths of names or {hash, last} of one, `range` the part of the focus that is seen.
  */
 export function writeState(state) {
   const fields = [
@@ -122,14 +122,18 @@ function fieldsOf(fragment) {
   return fields;
 }
 
-const writePath = (path) => (path?.length ? { path } : "");
+// A path that a link has as its hash stays one: its names are known to nobody here.
+const writePath = (path) => (path?.length || path?.hash ? { path } : "");
 
 // Names are separated by ";" after encoding, so a name may hold one.
 function encode(value) {
   if (typeof value !== "object") return encodeText(String(value));
+  if (value.path.hash) return writeHash(value.path);
   const text = value.path.map(encodeText).join(";");
-  return text.length <= MAX_PATH ? text : `~${pathHash(value.path)}~${encodeText(value.path.at(-1).slice(0, 200))}`;
+  return text.length <= MAX_PATH ? text : writeHash({ hash: pathHash(value.path), last: value.path.at(-1) });
 }
+
+const writeHash = ({ hash, last }) => `~${hash}~${encodeText(last.slice(0, 200))}`;
 
 function readPath(text) {
   if (!text) return [];

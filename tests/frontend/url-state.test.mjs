@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { findPath } from "../../frontend/js/frame-path.js";
+import { findPath, isSamePath } from "../../frontend/js/frame-path.js";
 import { findHash, pathHash, readState, writeState } from "../../frontend/js/url-state.js";
 import { nodeOf, treeOf } from "./trees.mjs";
 
@@ -118,4 +118,15 @@ test("a path too long for an address is written as its hash and found by it", ()
   assert.deepEqual(focus, { hash: pathHash(names), last: "frame_with_a_long_name_399" });
   assert.equal(findHash(tree, focus.hash), nodeOf(tree, names.join(";")));
   assert.equal(findHash(tree, "0".repeat(16)), -1);
+});
+
+test("a link that has a path as its hash is written again as it was read", () => {
+  const names = Array.from({ length: 400 }, (_, i) => `frame_with_a_long_name_${i}`);
+  const written = writeState({ focus: names, selected: ["main"] });
+
+  const read = readState(written);
+
+  assert.equal(writeState({ focus: read.focus, selected: read.selected }), written);
+  assert.ok(isSamePath(read.focus, readState(written).focus));
+  assert.ok(!isSamePath(read.focus, names) && !isSamePath(read.focus, []));
 });
