@@ -36,7 +36,6 @@ export function bindLoading(data, wanted, on) {
       if (isTrue) markDrawn("viewer-overview");
       if (isTrue && first.isPartial) await painted();
       if (first.isPartial) return await showWhole(await (ahead ?? data.fetch(urls.full, signal)), signal);
-      markDrawn("viewer-ready");
       await finish(overview, signal);
     } catch (error) {
       if (!signal.aborted) fail(error);
@@ -48,11 +47,13 @@ export function bindLoading(data, wanted, on) {
     signal.throwIfAborted();
     draw(whole);
     if (isFirst) markDrawn("viewer-overview");
-    markDrawn("viewer-ready");
     await finish(whole.payload, signal);
   }
 
+  // The Worker begins once the picture was seen: before, it would take the processor from it.
   async function finish(payload, signal) {
+    await markDrawn("viewer-ready");
+    signal.throwIfAborted();
     await complete(payload, signal);
     on.fail("");
   }
@@ -103,8 +104,12 @@ function mark(word) {
   document.documentElement.dataset.viewer = word;
 }
 
-// Timings are read from these marks: set once what was drawn has been seen.
-const markDrawn = (name) => afterPaint(() => performance.mark(name));
+// Timings are read from these marks: set once what was drawn has been seen. On a hidden page nothing is, nor waited for.
+const markDrawn = (name) =>
+  new Promise((resolve) => {
+    afterPaint(() => resolve(performance.mark(name)));
+    if (document.hidden) resolve();
+  });
 const afterPaint = (act) => requestAnimationFrame(() => requestAnimationFrame(act));
 
 const SOON_MS = 40; // less than drawing an overview takes that is replaced at once
