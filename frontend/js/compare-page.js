@@ -267,4 +267,4 @@ function tableParts() {
 }
 
 bindDownloads(root, () => ({ value_type: page.type, view: viewer.state().view }));
-window.memflame = { frameRect: viewer.boxOf, shadeOf: viewer.shadeOf, tree: viewer.tree };
+window.memflame = viewer.forTests;

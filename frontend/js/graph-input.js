@@ -8,15 +8,16 @@ import { nodeAt } from "./draw-list.js";
 /**
  * Binds hovering with its tooltip, clicks, and the menu of a frame: the right button or a long touch calls
  * `other("frame-menu", point)`; `hovered()` is told. `graph` has state, view, screen, select, zoomTo and range.
+ * Returns nodeUnder({clientX, clientY}), the node at a point of the window, -1 for none.
  */
 export function bindPointer(figure, graph, other, hovered = () => {}) {
   const { state, view } = graph;
   const { screen, box } = graph.screen;
   const tip = bindTip(figure.querySelector(".tip"));
 
-  function nodeUnder(event) {
+  function nodeUnder({ clientX, clientY }) {
     const edge = screen.getBoundingClientRect();
-    return nodeAt(state.tree, view, event.clientX - edge.left, event.clientY - edge.top);
+    return nodeAt(state.tree, view, clientX - edge.left, clientY - edge.top);
   }
 
   function hover(node) {
@@ -71,6 +72,7 @@ export function bindPointer(figure, graph, other, hovered = () => {}) {
   screen.addEventListener("click", clicked);
   screen.addEventListener("contextmenu", menuWanted);
   box.addEventListener("scroll", () => (graph.screen.request(), tip.hide()), { passive: true });
+  return { nodeUnder };
 }
 
 /** Binds the keys of keys.js; what the graph does not do itself goes to `other(action)`. */

@@ -215,7 +215,7 @@ export function bindGraph(figure, on) {
     },
   };
 
-  bindPointer(figure, graph, on.key, on.hovered);
+  Object.assign(graph, bindPointer(figure, graph, on.key, on.hovered));
   bindKeys(graph, on.key);
   new ResizeObserver(resized).observe(screen.box);
   return graph;

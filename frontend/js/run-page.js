@@ -389,4 +389,4 @@ part(root, "follow").addEventListener("click", () => {
   refresh();
 });
 
-window.memflame = { frameRect: viewer.boxOf, shadeOf: viewer.shadeOf, tree: viewer.tree };
+window.memflame = viewer.forTests;

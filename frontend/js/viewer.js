@@ -3,6 +3,7 @@ import { bindBeside } from "./beside-graph.js";
 import { bindColouring } from "./colouring.js";
 import { movements } from "./diff.js";
 import { element, part, setText } from "./dom.js";
+import { forTests } from "./for-tests.js";
 import { bindFrameActions } from "./frame-actions.js";
 import { frameMarkdown } from "./frame-markdown.js";
 import { findPath, findWidest, isSamePath, pathOf } from "./frame-path.js";
@@ -379,21 +380,11 @@ export function bindViewer(root, page) {
       graph.zoomTo(node);
       figure.scrollIntoView({ block: "nearest" });
     },
-    tree: () => graph.state.tree,
-    boxOf: (name) => boxOf(graph, figure, name),
-    shadeOf: (name) => graph.state.shadeOf(findWidest(graph.state.tree, name)),
+    forTests: forTests(figure, graph),
   };
 }
 
 function lazily(make) {
   let made = null;
   return () => (made ??= make());
-}
-
-// For tests of the page: where the widest frame of that name is in the window, scrolled to if it has to be.
-function boxOf(graph, figure, name) {
-  const node = graph.state.tree ? findWidest(graph.state.tree, name) : -1;
-  if (node < 0) return null;
-  figure.scrollIntoView({ block: "nearest" });
-  return graph.boxOf(node);
 }
