@@ -19,6 +19,7 @@ const TOKENS = [
   "--frame-muted",
 ];
 const OTHER_TOKENS = [
+  "--frame-border",
   "--frame-ink",
   "--frame-ink-alt",
   "--frame-match-ink",
@@ -36,6 +37,7 @@ const SHADE_UP = SHADE_SAME;
 const SHADE_DOWN = SHADE_UP + CHANGES;
 const SHADE_MUTED = shadeOfToken("--frame-muted");
 const FADED = 0.55;
+const NO_COLOUR = "rgba(0, 0, 0, 0)"; // as browsers write transparent
 
 function steps(name, count) {
   return Array.from({ length: count }, (_, i) => `--${name}-${i + 1}`);
@@ -61,6 +63,7 @@ export function readTokens(host) {
     quiet: read("--ink-2"),
     match: read("--frame-match"),
     hatch: read("--hatch"),
+    border: read("--frame-border") === NO_COLOUR ? null : read("--frame-border"),
     grew: read("--up-4"),
     shrank: read("--down-4"),
     font: `12px ${getComputedStyle(host).getPropertyValue("--font-ui")}`,

@@ -2,6 +2,7 @@
 import { bindTip } from "./graph-tip.js";
 import { keyAction, neighbour } from "./keys.js";
 import { nameOf } from "./layout.js";
+import { bindLongTouch } from "./long-touch.js";
 import { openMenus } from "./menus.js";
 import { nodeAt } from "./draw-list.js";
 
@@ -70,6 +71,7 @@ export function bindPointer(figure, graph, other, hovered = () => {}) {
   screen.addEventListener("pointermove", moved);
   screen.addEventListener("pointerleave", left);
   screen.addEventListener("click", clicked);
+  bindLongTouch(screen, menuWanted);
   screen.addEventListener("contextmenu", menuWanted);
   box.addEventListener("scroll", () => (graph.screen.request(), tip.hide()), { passive: true });
   return { nodeUnder };

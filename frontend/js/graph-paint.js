@@ -6,7 +6,7 @@ import { SHADE_MATCH } from "./graph-colours.js";
 import { nameOf } from "./layout.js";
 
 const HEIGHT = ROW - 1;
-const GAP_FROM = 3; // pixels of width from which a frame leaves a gap to its right
+const GAP_FROM = 3; // pixels of width from which a frame leaves a gap to its right, and has a border where one is wanted
 const PADDING = 6;
 const MIN_LABEL = 28;
 const VALUE_FROM = 132;
@@ -21,6 +21,7 @@ export function paint(context, picture, tokens) {
   const boxes = list.frames.map((frame) => boxOf(frame, picture));
   paintFills(context, boxes, picture, tokens);
   for (const box of boxes) paintMarks(context, box, picture, tokens);
+  if (tokens.border) paintBorders(context, boxes, tokens);
   context.font = tokens.font;
   context.textBaseline = "middle";
   for (const box of boxes) if (box.w >= MIN_LABEL) paintLabel(context, box, picture, tokens);
@@ -30,7 +31,7 @@ function boxOf({ node, row, x, w }, { tree, view, shadeOf, faded, pixelRatio }) 
   const snap = (value) => Math.round(value * pixelRatio) / pixelRatio;
   const left = Math.max(0, snap(x));
   const right = Math.min(view.width, snap(x + w));
-  const gap = w > GAP_FROM && right < view.width ? 1 : 0;
+  const gap = w > GAP_FROM && right < view.width ? sharpLine(pixelRatio) : 0;
   return {
     node,
     shade: shadeOf(node),
@@ -40,6 +41,9 @@ function boxOf({ node, row, x, w }, { tree, view, shadeOf, faded, pixelRatio }) 
     y: rowY(tree, view, row),
   };
 }
+
+// The width of a line of about a pixel that is whole pixels of the screen.
+const sharpLine = (pixelRatio) => Math.max(1, Math.round(pixelRatio)) / pixelRatio;
 
 function paintBars(context, { tree, view, list }, { fills }) {
   context.globalAlpha = BAR_ALPHA;
@@ -68,6 +72,13 @@ function paintMarks(context, box, { tree, moved, plateaus }, tokens) {
   const side = tree.total2 ? sideOf(tree, box.node) : tree.total[box.node] < 0 ? "negative" : "";
   if (side) paintHatch(context, box, side === "gone", tokens);
   if (moved && box.node > 0 && box.w > 12 && isMixed(moved, box.node)) paintStrip(context, box, moved, tokens);
+}
+
+// Two colours of neighbours may be nearly one: who asks for more contrast, or has the system's colours, gets lines.
+function paintBorders(context, boxes, { border }) {
+  context.strokeStyle = border;
+  context.lineWidth = 1;
+  for (const { x, y, w } of boxes) if (w > GAP_FROM) context.strokeRect(x + 0.5, y + 0.5, w - 1, HEIGHT - 1);
 }
 
 // A line along the lower edge, of the ink that can be read there.

@@ -3,6 +3,7 @@ import { ROW, drawList, rowY } from "./draw-list.js";
 import { SHADE_MATCH, readTokens } from "./graph-colours.js";
 import { paint, paintMinimap, sizeCanvas } from "./graph-paint.js";
 import { depthOf, rowOf } from "./layout.js";
+import { watchLook } from "./look.js";
 import { textMeasure } from "./text-fit.js";
 
 /** Binds the figure's canvases. `state` is the graph's, `view` the part that is seen: {v0, v1, width, top, height, isFlame}. */
@@ -117,7 +118,6 @@ export function bindScreen(figure, state, view) {
     request();
   }
 
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
-  new MutationObserver(recolour).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  watchLook(recolour);
   return { box, screen, draw, request, fit, placeRings, frameBox, picture };
 }

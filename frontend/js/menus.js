@@ -40,6 +40,7 @@ const EDGE_PX = 8;
 
 /** Puts what a menu shows, which is fixed to the window, at a point; where that is too low or too far right, beside it. */
 export function placeMenu(panel, { x, y }) {
+  panel.style.left = `${EDGE_PX}px`; // what is further to the right has less room, and would be measured narrower than it gets
   panel.style.left = `${Math.max(EDGE_PX, Math.min(x, innerWidth - panel.offsetWidth - EDGE_PX))}px`;
   panel.style.top = `${Math.max(EDGE_PX, Math.min(y, innerHeight - panel.offsetHeight - EDGE_PX))}px`;
 }
