@@ -14,6 +14,7 @@ from tracer.protocol import COLLECTORS
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 _TOOL_BUGS = [*(f"T{number}" for number in range(35, 44)), "T48"]
+_VIEWER_FAULTS = [*(f"T{number}" for number in range(18, 35)), "T47", "T49", "T50", "T51"]
 PAGES = [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]
 
 
@@ -104,6 +105,7 @@ def test_each_fault_of_other_tools_has_a_test_that_exists() -> None:
     rows = [row for row in _page("docs/peer-faults.md").splitlines() if re.match(r"\| [TP]\d+ \|", row)]
 
     assert len(rows) >= 30
+    assert {row.split(" | ")[0].removeprefix("| ") for row in rows} >= set(_VIEWER_FAULTS)
     for row in rows:
         named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", row)
         in_javascript = re.findall(r'`(tests/[\w./-]+\.mjs)`: "(\w+)"', row)

@@ -158,6 +158,17 @@ def test_a_link_shows_the_same_view_with_the_same_steps(run: Page) -> None:
     other.close()
 
 
+def test_a_link_to_a_frame_that_is_gone_says_so_and_shows_the_nearest_that_is_left(run: Page) -> None:
+    page = run.context.new_page()
+    page.goto(f"{run.url.split('#')[0]}#v=1&f=main;serve;old_name&t=no_such_type")
+    _wait_until_drawn(page)
+
+    expect(page.locator("[data-part=gone]")).to_contain_text("old_name is not in this graph. The nearest one above it")
+    expect(page.locator("#graph")).to_have_attribute("data-zoom-path", "main;serve")
+    expect(page.locator("[data-part=address-note]")).to_contain_text("no_such_type of the link is not in this run")
+    page.close()
+
+
 def test_back_and_forward_go_through_the_steps(run: Page) -> None:
     _select(run, "leaf")
     before = _stacks(run)

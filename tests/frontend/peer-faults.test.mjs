@@ -69,6 +69,18 @@ test("T23: a layout is what its tree says, and no parent is narrower than its ch
   }
 });
 
+test("T23: what is seen of all is the same before a zoom and after", () => {
+  const tree = treeOf(randomStacks(4, { stacks: 300 }));
+  const seen = (node) => {
+    const part = { v0: tree.x0[node], v1: tree.x0[node] + tree.width[node] };
+    return drawList(tree, { ...part, width: 800, top: 0, height: 400, isFlame: false }, (each) => each % 3);
+  };
+  const before = seen(0);
+
+  assert.notDeepEqual(seen(tree.firstChild[1]), before);
+  assert.deepEqual(seen(0), before);
+});
+
 test("T24: a parent that holds bytes itself leaves its child its own share", () => {
   const tree = treeOf({ root: 75, "root;child": 25 });
 
