@@ -53,7 +53,6 @@ def _started(tmp_path_factory: pytest.TempPathFactory) -> tuple[LiveSite, Story]
     site = LiveSite(tmp_path_factory.mktemp("site"))
     try:
         story = site.prepare()
-        site.manage("collectstatic", "--no-input", "-v0")
         site.start()
     except BaseException:
         site.stop()
