@@ -23,7 +23,7 @@ types = snapshot.value_types
 types[0]["total"] = call_tree.total(0)
 with transaction.atomic():
     revisions.keep(snapshot, made, [])
-    Snapshot.objects.filter(pk=snapshot.pk).update(value_types=types, **made.fields)
+    Snapshot.objects.filter(pk=snapshot.pk).update(value_types=types, nodes=len(call_tree), **made.fields)
 """
 
 

@@ -7,7 +7,6 @@ than MEMFLAME_BENCH_PATIENCE seconds (20) once is not opened again.
 from __future__ import annotations
 
 import os
-import pickle
 import shutil
 import statistics
 import tempfile
@@ -21,7 +20,7 @@ from tests.benchmarks.viewer_pages import Viewer, make_peers, served
 from tests.benchmarks.viewer_profiles import call_tree
 from tests.benchmarks.viewer_use import Opened, use
 from tests.site_fixture import LiveSite, Story
-from tracer.profile.tree import CallTree
+from tests.stored_tree import stored
 
 SIZES = [int(size) for size in os.environ.get("MEMFLAME_BENCH_NODES", "10000,100000,1000000").split(",")]
 REPEATS = int(os.environ.get("MEMFLAME_BENCH_REPEATS", "5"))
@@ -29,22 +28,6 @@ PATIENCE_S = float(os.environ.get("MEMFLAME_BENCH_PATIENCE", "20"))
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--enable-precise-memory-info"]
 LARGEST_TEXT = 500_000_000  # bytes; the browser has no longer strings
 OURS, OVERVIEW = "memflame", "memflame, overview"
-# A run of one stack arrives as any does; its tree is then replaced by the generated one, as later symbols replace it.
-REPLACE = """
-import pickle
-from pathlib import Path
-from django.db import transaction
-from webapp.runs import revisions
-from webapp.runs.models import Snapshot
-snapshot = Snapshot.objects.get(run__run_id="{run}")
-call_tree = pickle.loads(Path("{tree}").read_bytes())
-made = revisions.made(snapshot, call_tree, 2)
-types = snapshot.value_types
-types[0]["total"] = call_tree.total(0)
-with transaction.atomic():
-    revisions.keep(snapshot, made, [])
-    Snapshot.objects.filter(pk=snapshot.pk).update(value_types=types, nodes=len(call_tree), **made.fields)
-"""
 FIRST = """performance.getEntriesByName("viewer-overview")[0]?.startTime ?? 0"""
 
 
@@ -79,19 +62,6 @@ def measure(browser: Browser, site: LiveSite, story: Story, size: int, folder: P
         others = [Viewer(peer.name, f"{address}/{peer.address}", peer.seen) for peer in peers]
         first_pictures(Opened(browser, site, story), [ours, *others])
     use(Opened(browser, site, story), ours.address, tree)
-
-
-def stored(site: LiveSite, story: Story, tree: CallTree, folder: Path) -> str:
-    """The id of a run whose tree is the generated one."""
-    (folder / "tree.pickle").write_bytes(pickle.dumps(tree))
-    with site.person(story) as person:
-        head = {"Authorization": f"Bearer {story.project_token}"}
-        text = b'# memflame-folded 1\n# values: outstanding_bytes\n# capture: {"collector":"malloc"}\nmain;f 16\n'
-        answer = person.post(f"/api/v1/projects/{story.project}/uploads", content=text, headers=head, timeout=90)
-        run = str(answer.json()["run"])
-        site.wait_until(lambda: person.get(f"/api/v1/runs/{run}", headers=head).json()["state"] == "ready", 60)
-    site.manage("shell", "-v0", "-c", REPLACE.format(run=run, tree=folder / "tree.pickle"))
-    return run
 
 
 def payloads(site: LiveSite, story: Story, run: str) -> None:
