@@ -25,21 +25,36 @@ export function bindLoading(data, wanted, on) {
     state.isWhole = false;
     mark("loading");
     try {
-      const ahead = urls.isSmall ? data.fetch(urls.full, signal) : null;
-      ahead?.catch(() => {}); // told where it is awaited
+      const ahead = urls.isSmall ? fetchedAhead(urls.full, signal) : null;
       const overview = await data.fetch(urls.overview, signal);
       if (ahead && (await isSoon(ahead))) return await showWhole(await ahead, signal, true);
+      signal.throwIfAborted();
       const first = data.overview(overview, wanted());
+      if (!first.isPartial) return await showOnly(first, overview, signal);
+      const rest = ahead ?? fetchedAhead(urls.full, signal);
       // In the overview what was left out counts as its callers' own: turned round or after steps it would be wrong.
-      const isTrue = !first.isPartial || isPlain(wanted());
-      if (isTrue) draw(first);
-      if (isTrue) markDrawn("viewer-overview");
-      if (isTrue && first.isPartial) await painted();
-      if (first.isPartial) return await showWhole(await (ahead ?? data.fetch(urls.full, signal)), signal);
-      await finish(overview, signal);
+      if (isPlain(wanted())) await showFirst(first);
+      await showWhole(await rest, signal);
     } catch (error) {
       if (!signal.aborted) fail(error);
     }
+  }
+
+  function fetchedAhead(url, signal) {
+    const payload = data.fetch(url, signal);
+    payload.catch(() => {}); // told where it is awaited
+    return payload;
+  }
+
+  /** An overview is seen before the rest of it is decoded. */
+  function showFirst(drawn) {
+    draw(drawn);
+    return markDrawn("viewer-overview");
+  }
+
+  function showOnly(drawn, payload, signal) {
+    showFirst(drawn);
+    return finish(payload, signal);
   }
 
   async function showWhole(payload, signal, isFirst = false) {
@@ -108,8 +123,9 @@ function mark(word) {
 const markDrawn = (name) =>
   new Promise((resolve) => {
     afterPaint(() => resolve(performance.mark(name)));
-    if (document.hidden) resolve();
+    setTimeout(resolve, document.hidden ? 0 : HIDDEN_MS); // it may be hidden meanwhile
   });
+const HIDDEN_MS = 500;
 const afterPaint = (act) => requestAnimationFrame(() => requestAnimationFrame(act));
 
 const SOON_MS = 40; // less than drawing an overview takes that is replaced at once
@@ -117,10 +133,3 @@ const SOON_MS = 40; // less than drawing an overview takes that is replaced at o
 // Where all of it is nearly there with the overview, one picture is there sooner than two.
 const isSoon = (payload) =>
   Promise.race([payload.then(() => true), new Promise((resolve) => setTimeout(resolve, SOON_MS, false))]);
-
-// A frame of the browser, so that the overview is seen before the rest is decoded; a hidden page has none.
-const painted = () =>
-  new Promise((resolve) => {
-    requestAnimationFrame(() => setTimeout(resolve));
-    setTimeout(resolve, 100);
-  });
