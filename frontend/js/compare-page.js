@@ -241,7 +241,7 @@ function link(state) {
 }
 
 function inOneFile() {
-  return `${location.pathname}/export/html?${new URLSearchParams({ value_type: page.type })}`;
+  return `${location.pathname}/export/html?${new URLSearchParams({ value_type: page.type, rules: page.rules })}`;
 }
 
 function writeAddress(how) {
@@ -266,5 +266,8 @@ function tableParts() {
   };
 }
 
-bindDownloads(root, () => ({ value_type: page.type, view: viewer.state().view }));
+bindDownloads(root, () => {
+  const { view, measure } = viewer.state();
+  return { value_type: page.type, view, rules: page.rules, width: measure.width };
+});
 window.memflame = viewer.forTests;

@@ -129,6 +129,13 @@ class Alignment:
         """The same alignment always has the same text."""
         return ";".join([*self.rules, *(f"~{_escaped(old)}~{_escaped(new)}" for old, new in self.replacements)])
 
+    @property
+    def words(self) -> str:
+        """For a file that holds such names; empty for no rules."""
+        count = len(self.replacements)
+        patterns = [f"{count} {'pattern' if count == 1 else 'patterns'}"] if count else []
+        return f"names aligned by {', '.join([*self.rules, *patterns])}" if self else ""
+
     @cached_property
     def steps(self) -> Sequence[Callable[[str], str]]:
         return [*(RULES[rule].apply for rule in self.rules), *(_user_step(*pair) for pair in self.replacements)]
@@ -141,6 +148,9 @@ class Alignment:
 
     def names(self, names: Iterable[str]) -> list[str]:
         return [self.name_of(name) for name in names]
+
+
+AS_NAMED = Alignment()
 
 
 def _replacement(step: str) -> tuple[str, str]:

@@ -11,14 +11,14 @@ from tracer.profile.alignment import Alignment, BadAlignment
 from tracer.profile.export.picture import WIDTH_MODES
 from webapp.compare.alignment import alignment_of, preview
 from webapp.compare.comparison import comparison
-from webapp.compare.exports import NotNormalized, difference_file
+from webapp.compare.exports import NotNormalized, Wanted, difference_file
 from webapp.compare.offline import difference_page
 from webapp.compare.sides import NoSuchSide, NothingToCompare, Side, common_value_types, find_side, names
 from webapp.errors import ApiError
 from webapp.flamegraph import offline
 from webapp.flamegraph.api import PictureQuery
 from webapp.flamegraph.exports import NoSuchExport
-from webapp.flamegraph.pictures import BadPicture, picture_of
+from webapp.flamegraph.pictures import BadPicture
 from webapp.teams.auth import session_or_token, viewer_of
 
 router = Router(auth=session_or_token, tags=["compare"])
@@ -26,7 +26,7 @@ router = Router(auth=session_or_token, tags=["compare"])
 
 class DifferenceQuery(PictureQuery):
     value_type: str = Field("", description="Default: the first that both have")
-    rules: str = Field("", description="Of html: what names are aligned by, as the fragment of its page has it")
+    rules: str = Field("", description="What names are aligned by, as the fragment of the page has it")
     normalize: bool = Field(False, description="Scale values before so that both totals are equal")
     width_by: str = Field(WIDTH_MODES[0], description="What a frame of svg is as wide as: larger (side) or after")
 
@@ -66,10 +66,11 @@ def export_difference(
     """The file, as an attachment: `curl -OJ`."""
     sides = _side(request, before), _side(request, after)
     try:
+        alignment = _alignment(query.rules, *sides)
         if form == offline.FORM:
-            return difference_page(request, *sides, query.value_type, _alignment(query.rules, *sides))
-        picture = picture_of({key: str(value) for key, value in query.dict().items()})
-        return difference_file(*sides, form, query.value_type, picture, is_normalized=query.normalize)
+            return difference_page(request, *sides, query.value_type, alignment)
+        wanted = Wanted.of({key: str(value) for key, value in query.dict().items()}, alignment)
+        return difference_file(*sides, form, wanted)
     except NoSuchExport as error:
         raise ApiError(404, str(error)) from None
     except (BadPicture, NotNormalized) as error:

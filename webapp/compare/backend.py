@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tracer.profile import tree
-from tracer.profile.alignment import Alignment
+from tracer.profile.alignment import AS_NAMED, Alignment
 from tracer.profile.tree import payload
 from webapp.compare.models import DiffPayload, key_of, rules_hash
 from webapp.compare.sides import Side
@@ -20,9 +20,6 @@ KEPT = 500  # differences; the largest take about 4 MB each
 
 # Merging two trees of 4 M nodes takes about 1 GB for 3 s: one at a time in a process.
 _merging = threading.Lock()
-
-
-AS_NAMED = Alignment()
 
 
 def diff_payload(before: Side, after: Side, value_type: str, alignment: Alignment = AS_NAMED) -> DiffPayload:

@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from django.http import FileResponse
 
 from tracer.profile import tree
+from tracer.profile.alignment import AS_NAMED, Alignment
 from tracer.profile.export.diff_forms import DIFF_WRITERS, Difference
 from tracer.profile.export.picture import Picture
 from webapp.compare import plain
 from webapp.compare.sides import Side, common_value_types, names
 from webapp.flamegraph.exports import NoSuchExport, download, refuse_thinned
+from webapp.flamegraph.pictures import picture_of
 
 
 class NotNormalized(ValueError):
     """No factor makes both totals equal; the text is for people."""
 
 
-def difference_file(
-    before: Side, after: Side, form: str, value_type: str, picture: Picture, *, is_normalized: bool
-) -> FileResponse:
-    """A download; `is_normalized` scales values before so that both totals are equal."""
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What of a difference is written: of which value type, under which names, in which numbers, and how it looks."""
+
+    value_type: str = ""  # the first that both have
+    alignment: Alignment = AS_NAMED
+    is_normalized: bool = False  # values before are scaled so that both totals are equal
+    picture: Picture = Picture()
+
+    @classmethod
+    def of(cls, query: Mapping[str, str], alignment: Alignment) -> Wanted:
+        """Raises BadPicture."""
+        is_normalized = query.get("normalize", "").lower() not in ("", "0", "false")
+        return cls(query.get("value_type", ""), alignment, is_normalized, picture_of(query))
+
+
+def difference_file(before: Side, after: Side, form: str, wanted: Wanted) -> FileResponse:
     if form not in DIFF_WRITERS:
         raise NoSuchExport(f"There is no form {form!r}, there is {', '.join(DIFF_WRITERS)}.")
     for side in (before, after):
@@ -30,21 +46,23 @@ def difference_file(
     common = common_value_types(before, after)
     if not common:
         raise NoSuchExport(f"The sides have no value type in common: {names(before)} before, {names(after)} after.")
-    if value_type and value_type not in common:
-        raise NoSuchExport(f"{value_type!r} is not on both sides, there is {', '.join(common)}.")
-    chosen = value_type or common[0]
-    look = replace(picture, title=picture.title or plain.title(before, after))
+    if wanted.value_type and wanted.value_type not in common:
+        raise NoSuchExport(f"{wanted.value_type!r} is not on both sides, there is {', '.join(common)}.")
+    chosen = replace(wanted, value_type=wanted.value_type or common[0])
+    look = replace(wanted.picture, title=wanted.picture.title or plain.title(before, after))
 
     def write(out: BinaryIO) -> None:
-        difference = _difference(before, after, chosen, is_normalized=is_normalized)
-        DIFF_WRITERS[form](difference, out, look)
+        DIFF_WRITERS[form](_difference(before, after, chosen), out, look)
 
-    return download(write, form, f"{before.name}-{after.name}-{chosen}")
+    return download(write, form, f"{before.name}-{after.name}-{chosen.value_type}")
 
 
-def _difference(before: Side, after: Side, value_type: str, *, is_normalized: bool) -> Difference:
-    diff = tree.merge(before.tree(value_type), after.tree(value_type), value_type)
+def _difference(before: Side, after: Side, wanted: Wanted) -> Difference:
+    sides = [tree.aligned(side.tree(wanted.value_type), wanted.alignment) for side in (before, after)]
+    diff = tree.merge(sides[0], sides[1], wanted.value_type)
+    if not wanted.is_normalized:
+        return Difference(diff, alignment=wanted.alignment)
     try:
-        return Difference.normalized(diff) if is_normalized else Difference(diff)
+        return Difference.normalized(diff, wanted.alignment)
     except ValueError as error:
         raise NotNormalized(f"The sides were not normalized: {error}.") from None

@@ -12,14 +12,14 @@ from django.views.decorators.http import require_GET, require_POST
 from tracer.profile.alignment import Alignment, BadAlignment
 from webapp.compare import backend, plain
 from webapp.compare.alignment import alignment_of, save_rules
-from webapp.compare.exports import NotNormalized, difference_file
+from webapp.compare.exports import NotNormalized, Wanted, difference_file
 from webapp.compare.models import DiffPayload, key_of
 from webapp.compare.offline import difference_page
 from webapp.compare.sides import NoSuchSide, NothingToCompare, Side, common_value_types, find_side, names, taken_at
 from webapp.flamegraph import offline
 from webapp.flamegraph.cached import packed
 from webapp.flamegraph.exports import MENU, NoSuchExport
-from webapp.flamegraph.pictures import BadPicture, picture_of
+from webapp.flamegraph.pictures import BadPicture
 from webapp.flamegraph.serving import packed_response, signed_in
 from webapp.flamegraph.views import STAGES
 from webapp.runs.models import Run, RunQuerySet
@@ -129,13 +129,10 @@ def export(request: HttpRequest, before: str, after: str, form: str) -> HttpResp
     query = request.GET.dict()
     try:
         sides = find_side(person(request), before), find_side(person(request), after)
+        alignment = _alignment(request, *sides)
         if form == offline.FORM:
-            alignment = _alignment(request, *sides)
             return difference_page(request, *sides, query.get("value_type", ""), alignment)
-        is_normalized = query.get("normalize", "") not in ("", "0", "false")
-        return difference_file(
-            *sides, form, query.get("value_type", ""), picture_of(query), is_normalized=is_normalized
-        )
+        return difference_file(*sides, form, Wanted.of(query, alignment))
     except (NoSuchSide, NothingToCompare, NoSuchExport, NotNormalized, BadPicture) as error:
         raise Http404(str(error)) from None
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.test import Client
@@ -30,6 +32,62 @@ def export(ci: Any, two_runs: tuple[Run, Run]) -> Callable[[str], Any]:
 
 def test_folded_text_has_both_values(export: Callable[[str], Any]) -> None:
     assert content(export("folded")) == FOLDED
+
+
+BUILT_AGAIN = [
+    b"# memflame-folded 1\n# values: outstanding_bytes\nmain;parse::h0123456789abcdef 100\nmain;v1_load 7\n",
+    b"# memflame-folded 1\n# values: outstanding_bytes\nmain;parse::hfedcba9876543210 300\nmain;v2_load 9\n",
+]
+RULES = "hashes;~^v%5Cd_~"
+
+
+@pytest.fixture
+def built_again(uploaded_run: Callable[..., Run]) -> tuple[Run, Run]:
+    """The same two functions under other names."""
+    before, after = (uploaded_run(body) for body in BUILT_AGAIN)
+    return before, after
+
+
+@pytest.mark.parametrize("form", DIFF_WRITERS)
+@pytest.mark.parametrize("client", ["api", "page"])
+def test_a_rule_that_joins_two_names_joins_them_in_every_form(
+    ci: Any, story: Any, as_user: Callable[[Any], Client], built_again: tuple[Run, Run], client: str, form: str
+) -> None:
+    asks = ci if client == "api" else as_user(story.vera)
+    address = f"/compare/{built_again[0].run_id}/{built_again[1].run_id}/export/{form}"
+
+    apart, joined = (content(asks.get(f"{address}?{urlencode({'rules': rules})}")) for rules in ("exact", RULES))
+
+    texts = [(gzip.decompress(raw) if form == "pprof" else raw).decode(errors="replace") for raw in (apart, joined)]
+    assert [text.count("::h") > 0 for text in texts] == [True, False]
+    assert [text.count("v1_load") > 0 for text in texts] == [True, False]
+    assert "parse" in texts[1] and "load" in texts[1]
+
+
+def test_joined_names_have_the_values_of_both_sides(ci: Any, built_again: tuple[Run, Run]) -> None:
+    address = f"/compare/{built_again[0].run_id}/{built_again[1].run_id}/export"
+    rules = urlencode({"rules": RULES})
+
+    assert content(ci.get(f"{address}/folded?{rules}")) == b"main;load 7 9\nmain;parse 100 300\n"
+    assert content(ci.get(f"{address}/csv?{rules}")).decode().splitlines()[1:3] == [
+        "parse,100,300,200,100,300,200",
+        "load,7,9,2,7,9,2",
+    ]
+    meaning = json.loads(content(ci.get(f"{address}/json?{rules}&normalize=1")))["value_types"][0]["meaning"]
+    assert meaning.endswith("after minus before (names aligned by hashes, 1 pattern; values before times 2.88785)")
+
+
+def test_without_a_word_the_rules_of_the_project_hold(
+    ci: Any, story: Any, as_user: Callable[[Any], Client], built_again: tuple[Run, Run]
+) -> None:
+    project = built_again[0].project
+    assert project is not None
+    as_user(story.alice).post(f"/p/{project.slug}/compare/alignment", {"rules": RULES})
+    address = f"/compare/{built_again[0].run_id}/{built_again[1].run_id}/export/folded"
+
+    assert b"main;parse 100 300" in content(ci.get(address))
+    assert b"main;parse::h0123456789abcdef 100 0" in content(ci.get(f"{address}?rules=exact"))
+    assert ci.get(f"{address}?rules=hash").json()["error"].startswith("There is no rule 'hash'")
 
 
 def test_normalized_values_before_add_up_to_those_after(export: Callable[[str], Any]) -> None:

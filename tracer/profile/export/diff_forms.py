@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import BinaryIO
 
+from tracer.profile.alignment import AS_NAMED, Alignment
 from tracer.profile.export.difference import scale_to_after, scale_words, scaled_difference, write_difference
 from tracer.profile.export.forms import as_text
 from tracer.profile.export.json import write_json
@@ -26,19 +27,21 @@ _POSITIVE: tuple[Part, ...] = ("after", "before", "grew", "shrank")  # what a fo
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """Two merged trees; `scale` is what values before are multiplied by."""
+    """Two merged trees; `scale` is what values before are multiplied by, `alignment` what made the names."""
 
     diff: DiffTree
     scale: Fraction = Fraction(1)
+    alignment: Alignment = AS_NAMED
 
     @classmethod
-    def normalized(cls, diff: DiffTree) -> Difference:
+    def normalized(cls, diff: DiffTree, alignment: Alignment = AS_NAMED) -> Difference:
         """Both totals equal. ValueError when nothing makes them so."""
-        return cls(diff, scale_to_after(diff))
+        return cls(diff, scale_to_after(diff), alignment)
 
     @property
     def note(self) -> str:
-        return scale_words(self.scale)
+        """What is not as it was recorded."""
+        return "; ".join(filter(None, [self.alignment.words, scale_words(self.scale)]))
 
     @cached_property
     def scaled(self) -> DiffTree:

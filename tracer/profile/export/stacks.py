@@ -32,7 +32,7 @@ def profile_of(tree: CallTree) -> Profile:
 
 
 def difference_profile(diff: DiffTree, parts: Sequence[Part], *, note: str = "") -> Profile:
-    """A value type for each part, named `NAME_change` and so on; `note` says how values before were scaled."""
+    """A value type for each part, named `NAME_change` and so on; `note` says what is not as it was recorded."""
     name, meaning = diff.value_type.name, diff.value_type.meaning
     types = [
         replace(

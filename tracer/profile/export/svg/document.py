@@ -36,7 +36,7 @@ def write_svg(tree: CallTree, column: int, out: TextIO, picture: Picture) -> Non
 
 
 def write_diff_svg(diff: DiffTree, out: TextIO, picture: Picture, *, note: str = "") -> None:
-    """A difference, coloured by change; `note` says how values before were scaled, if they were."""
+    """A difference, coloured by change; `note` says what is not as it was recorded."""
     before, after = diff.before, diff.after
     own = np.abs(after) if picture.width_mode == "after" else np.maximum(np.abs(before), np.abs(after))
     frames = frames_of(diff.tree, own, [before, after])

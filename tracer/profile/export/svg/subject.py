@@ -19,7 +19,7 @@ class Subject:
     value_type: ValueType
     unit: str
     is_signed: bool
-    note: str = ""  # how values before were scaled
+    note: str = ""  # what is not as it was recorded
 
     @property
     def is_difference(self) -> bool:

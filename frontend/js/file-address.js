@@ -1,0 +1,20 @@
+// Where a file of what a page shows is downloaded from.
+import { filled } from "./run-view.js";
+
+const WIDTHS_OF_FILES = ["larger", "after"]; // a picture in a file has no others
+
+/**
+ * `pattern` is the page's, with {form} and maybe {seq}; `shown` is {seq, value_type, view} and, of a difference, the rules
+ * that its names are aligned by and what a frame is as wide as. What is the default of a file is left out.
+ */
+export function fileAddress(pattern, form, { seq, value_type, view, rules = "", width = "" }) {
+  const wanted = {
+    value_type,
+    // A file has the frames as they were called: of the views only where the root stands is its own.
+    view: view === "flame" ? "flame" : "icicle",
+    rules,
+    width_by: WIDTHS_OF_FILES.includes(width) ? width : "",
+  };
+  const query = new URLSearchParams(Object.entries(wanted).filter(([, value]) => value));
+  return `${filled(pattern, { seq, form })}?${query}`;
+}
