@@ -51,6 +51,17 @@ def upload(site: tuple[LiveSite, Story], folded: str) -> str:
     return f"/runs/{answer['run']}"
 
 
+def upload_files(site: tuple[LiveSite, Story], files: list[str]) -> str:
+    """The address of one run of them all."""
+    headers = {"Authorization": f"Bearer {site[1].project_token}"}
+    with httpx.Client(base_url=f"{site[0].url}/api/v1", headers=headers, timeout=60) as api:
+        asked = {"files": len(files), "file": "1"}
+        first: dict[str, Any] = api.post("/projects/shop/uploads", params=asked, content=files[0].encode()).json()
+        for number, folded in enumerate(files[1:], 2):
+            api.put(f"/runs/{first['run']}/files/{number}", params={"file": f"{number}"}, content=folded.encode())
+    return f"/runs/{first['run']}"
+
+
 def rows(page: Page) -> list[list[str]]:
     lines = page.locator("[data-part$=functions] tbody tr").all()
     return [[cell.strip() for cell in line.locator("td").all_text_contents()] for line in lines]
@@ -85,6 +96,38 @@ def test_its_value_types_and_columns_are_links_which_a_browser_with_script_under
     signed_in.wait_for_selector("html[data-viewer=ready]")
     expect(signed_in.locator("[data-shown]").first).to_have_attribute("data-shown", "allocated_objects@1")
     assert rows(signed_in)[:12] == rows(plain)[:12]
+
+
+def test_an_interval_of_a_flow_has_the_same_table_with_and_without_script(
+    plain: Page, signed_in: Page, site: tuple[LiveSite, Story]
+) -> None:
+    plain.goto(upload_files(site, [FOLDED, FOLDED + "main;serve;f3;g3;calloc 100 70\n", FOLDED + "main;late 1 5\n"]))
+
+    plain.get_by_role("link", name="Allocated objects").click()
+    plain.get_by_role("navigation", name="Snapshot").get_by_role("link").nth(1).click()
+    plain.get_by_role("navigation", name="Since").get_by_role("link").nth(1).click()
+
+    assert rows(plain)[0][:2] == ["g3", "70\xa0objects"]
+    signed_in.goto(plain.url)
+    signed_in.wait_for_selector("html[data-viewer=ready]")
+    expect(signed_in.locator("[data-shown]").first).to_have_attribute("data-shown", "allocated_objects@1..2")
+    assert rows(signed_in) == rows(plain)
+
+
+def test_rules_of_a_comparison_are_links_that_a_browser_with_script_understands(
+    plain: Page, signed_in: Page, site: tuple[LiveSite, Story]
+) -> None:
+    before, after = (upload(site, f"{HEADER}main;parse::h{digit * 16} 5 6\n") for digit in "ab")
+    plain.goto(f"/compare{before.removeprefix('/runs')}{after.removeprefix('/runs')}")
+
+    plain.get_by_text("Alignment", exact=True).click()
+    plain.get_by_role("link", name="Hashes and suffixes of the compiler").click()
+    plain.get_by_role("link", name="Allocated objects").click()
+
+    assert [row[0] for row in rows(plain)] == ["main", "parse"]
+    signed_in.goto(plain.url)
+    signed_in.wait_for_selector("html[data-viewer=ready]")
+    assert rows(signed_in) == rows(plain)
 
 
 def test_a_comparison_has_the_same_finding_and_table_with_and_without_script(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote, unquote
@@ -129,12 +129,17 @@ class Alignment:
         """The same alignment always has the same text."""
         return ";".join([*self.rules, *(f"~{_escaped(old)}~{_escaped(new)}" for old, new in self.replacements)])
 
+    def toggled(self, rule: str) -> Alignment:
+        """With that rule, or without it where it was there."""
+        kept = {*self.rules} ^ {rule}
+        return replace(self, rules=tuple(name for name in RULES if name in kept))
+
     @property
     def words(self) -> str:
-        """For a file that holds such names; empty for no rules."""
+        """`hashes, 1 pattern`; empty for none."""
         count = len(self.replacements)
         patterns = [f"{count} {'pattern' if count == 1 else 'patterns'}"] if count else []
-        return f"names aligned by {', '.join([*self.rules, *patterns])}" if self else ""
+        return ", ".join([*self.rules, *patterns])
 
     @cached_property
     def steps(self) -> Sequence[Callable[[str], str]]:

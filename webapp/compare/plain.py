@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from tracer.profile.alignment import RULES, Alignment
 from tracer.profile.amounts import NOTHING, change, of_own, percent, plural, short_count, value, whole_percent
 from tracer.profile.grade import grade
+from webapp.compare.alignment import EXACT
 from webapp.compare.models import DiffPayload
 from webapp.compare.sides import Side, common_value_types
 from webapp.compare.warnings import warnings
@@ -20,12 +23,26 @@ NOTE = "Totals include what a function called, so rows overlap and do not add up
 Piece = tuple[str, str]  # text, and "code", "grew", "shrank" or nothing
 
 
-def address(value_type: str) -> str:
-    """Of the page with its table, merged if it was not yet."""
-    return "?" + urlencode({"t": value_type, "plain": 1}, quote_via=quote)
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an address says is to be shown; without `rules` the names are as the project aligns them."""
+
+    value_type: str
+    rules: str = ""
+
+    def page(self, **over: str) -> str:
+        """Of the page with its table, merged if it was not yet."""
+        return self._query({"t": self.value_type, "rules": self.rules, **over, "plain": "1"})
+
+    def file(self) -> str:
+        return self._query({"value_type": self.value_type, "rules": self.rules})
+
+    def _query(self, fields: dict[str, str]) -> str:
+        return "?" + urlencode({key: text for key, text in fields.items() if text}, quote_via=quote)
 
 
-def page(before: Side, after: Side, name: str, diff: DiffPayload) -> dict[str, Any]:
+def page(before: Side, after: Side, asked: Asked, alignment: Alignment, diff: DiffPayload) -> dict[str, Any]:
+    name = asked.value_type
     value_type = before.value_type(name)
     unit, table = unit_of(value_type), diff.table
     old, new = table["totals"]
@@ -40,7 +57,11 @@ def page(before: Side, after: Side, name: str, diff: DiffPayload) -> dict[str, A
         "warnings": warnings(before, after, name, diff),
         "captures": captures(before, after),
         "meaning": value_type["meaning"],
-        "types": [_link(each, each == name) for each in common_value_types(before, after)],
+        "types": [
+            _link(title_of(each), asked.page(t=each), each == name) for each in common_value_types(before, after)
+        ],
+        "rules": [_rule_link(asked, alignment, rule) for rule in RULES],
+        "aligned": f"by {alignment.words}" if alignment else "by exact names",
         "table": {
             "rows": [_row(row, table["largest"], old, unit) for row in table["rows"]],
             "words": _words(len(table["rows"]), table["count"]),
@@ -106,8 +127,14 @@ def _side(side: Side, total: float, unit: str) -> dict[str, str]:
     }
 
 
-def _link(name: str, is_chosen: bool) -> dict[str, Any]:
-    return {"title": title_of(name), "href": address(name), "on": is_chosen, "total": None}
+def _link(title: str, href: str, is_chosen: bool) -> dict[str, Any]:
+    return {"title": title, "href": href, "on": is_chosen, "total": None}
+
+
+def _rule_link(asked: Asked, alignment: Alignment, rule: str) -> dict[str, Any]:
+    """To the page with this rule more, or less where it holds."""
+    other = alignment.toggled(rule)
+    return _link(RULES[rule].title, asked.page(rules=other.text or EXACT), rule in alignment.rules)
 
 
 def _row(row: list[Any], largest: float, total: float, unit: str) -> dict[str, Any]:

@@ -61,15 +61,19 @@ def _sides(request: HttpRequest, before: str, after: str) -> tuple[list[Side], s
 
 def _difference(request: HttpRequest, before: Side, after: Side) -> dict[str, Any]:
     """Merging takes seconds for large trees, for which nobody waits whose script asks the API for it."""
-    common, asked = common_value_types(before, after), request.GET.get("t", "")
-    name = asked if asked in common else common[0]
+    common, wanted = common_value_types(before, after), request.GET.get("t", "")
+    name = wanted if wanted in common else common[0]
     alignment = _alignment(request, before, after)
-    find = backend.diff_with_table if "plain" in request.GET else backend.known_diff
+    is_plain = "plain" in request.GET
+    find = backend.diff_with_table if is_plain else backend.known_diff
     found = find(before, after, name, alignment)
+    asked = plain.Asked(name, request.GET.get("rules", ""))
     return {
-        "gone": f"{asked} is not on both sides; {name} is shown." if asked and asked != name else "",
-        "plain": plain.page(before, after, name, found) if found and found.table else None,
-        "merge_url": "" if found and found.table else plain.address(name),
+        "gone": f"{wanted} is not on both sides; {name} is shown." if wanted and wanted != name else "",
+        "plain": plain.page(before, after, asked, alignment, found) if found and found.table else None,
+        "merge_url": "" if found and found.table else asked.page(),
+        "plain_query": asked.page() if is_plain else "",
+        "file_query": asked.file(),
     }
 
 
@@ -86,8 +90,10 @@ def save_alignment(request: HttpRequest, project: str) -> HttpResponse:
     """The rules of a page become those of its project. 204, or 422 and why."""
     found = project_or_404(request, project)
     require(found, person(request), Role.MEMBER)
+    if "rules" not in request.POST:
+        return HttpResponse("Say which rules: none are written as “exact”.", status=422, content_type="text/plain")
     try:
-        save_rules(found, request.POST.get("rules", ""))
+        save_rules(found, request.POST["rules"])
     except BadAlignment as error:
         return HttpResponse(str(error), status=422, content_type="text/plain")
     return HttpResponse(status=204)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import numpy as np
 
@@ -179,6 +180,11 @@ def interval_view(interval: Interval, value_type: str) -> dict[str, Any]:
         "nodes": row.nodes,
         "tag": row.tag,
         "overview_is_full": row.overview_is_full,
-        "payload_url": f"/runs/{run_id}/interval/{since.seq}/{until.seq}/{{value_type}}/{{tag}}/{{stage}}",
-        "url": f"/runs/{run_id}?from={since.seq}&s={until.seq}",
+        "payload_url": interval_url(run_id, since.seq, until.seq),
+        "url": f"/runs/{run_id}?{urlencode({'t': value_type, 'from': since.seq, 's': until.seq}, quote_via=quote)}",
     }
+
+
+def interval_url(run_id: str, since: int, until: int) -> str:
+    """With `{value_type}`, `{tag}` and `{stage}` to be filled in."""
+    return f"/runs/{run_id}/interval/{since}/{until}/{{value_type}}/{{tag}}/{{stage}}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.files.storage import default_storage
@@ -15,12 +16,14 @@ from ninja.responses import NinjaJSONEncoder
 from tracer.profile.formats.unpack import packed_as
 from webapp.flamegraph import cached, exports, offline, plain
 from webapp.flamegraph.filters import filter_words, mode_words
+from webapp.flamegraph.intervals import NoSuchInterval, NotAnInterval, find_interval, interval_url, known_interval
+from webapp.flamegraph.intervals import interval_payload as interval_payload_of
 from webapp.flamegraph.models import IntervalPayload
 from webapp.flamegraph.pictures import BadPicture, picture_of
 from webapp.flamegraph.serving import packed_response, quoted, signed_in
 from webapp.pushes.models import RollingRun
 from webapp.runs import needed
-from webapp.runs.models import Payload, Run
+from webapp.runs.models import Payload, Run, Snapshot
 from webapp.runs.runview import run_view
 from webapp.runs.views import may_delete
 from webapp.teams.access import person
@@ -44,7 +47,7 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
     columns = "seq", "run", "revision", "nodes", "value_types", "skipped_lines", "elapsed_s", "label", "received"
     snapshots = list(found.snapshots.only(*columns))
     shown = plain.shown(snapshots, request.GET.dict(), default_seq=found.shown_seq)
-    first = _payload_of(shown) if shown else None
+    shown, first = _drawn_first(found, shown, makes_interval="plain" in request.GET) if shown else (None, None)
     context = {
         "run": found,
         "project": found.project,
@@ -60,7 +63,8 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "run_api_url": f"/api/v1/runs/{found.run_id}",
         "preload_urls": _preload_urls(found, shown, first) if shown and first else [],
         "view": _written_view(found) if len(snapshots) <= WRITTEN_SNAPSHOTS else "",
-        "plain": plain.page(found, snapshots, shown, first.functions) if shown and first else None,
+        "plain": _plain(found, snapshots, shown, first) if shown else None,
+        "make_url": shown.address() if shown and shown.since and not first else "",
         "needed": needed.of_snapshot(shown.snapshot) if shown and found.project else (),
         "server": f"{request.scheme}://{request.get_host()}",
     }
@@ -72,6 +76,28 @@ def _written_view(run: Run) -> str:
     return json.dumps(run_view(run, is_brief=True), cls=NinjaJSONEncoder, separators=(",", ":"))
 
 
+def _drawn_first(
+    run: Run, shown: plain.Shown, *, makes_interval: bool
+) -> tuple[plain.Shown, Payload | IntervalPayload | None]:
+    """An interval takes seconds to make of large trees, for which nobody waits whose script asks the API for it."""
+    if shown.since is None:
+        return shown, _payload_of(shown)
+    try:
+        interval = find_interval(run, shown.since.seq, shown.snapshot.seq)
+        find = interval_payload_of if makes_interval else known_interval
+        return shown, find(interval, shown.value_type["name"])
+    except (NoSuchInterval, NotAnInterval) as error:
+        whole = shown.without_interval(f"{error} All until its end is shown.")
+        return whole, _payload_of(whole)
+
+
+def _plain(
+    run: Run, snapshots: list[Snapshot], shown: plain.Shown, first: Payload | IntervalPayload | None
+) -> dict[str, Any]:
+    negative = first.negative if isinstance(first, IntervalPayload) else ()
+    return plain.page(run, snapshots, shown, first.functions if first else {}, negative)
+
+
 def _payload_of(shown: plain.Shown) -> Payload | None:
     payloads = Payload.objects.filter(
         snapshot=shown.snapshot, revision=shown.snapshot.revision, value_type=shown.value_type["name"]
@@ -79,11 +105,16 @@ def _payload_of(shown: plain.Shown) -> Payload | None:
     return payloads.only("revision", "content_hash", "overview_is_full", "functions").first()
 
 
-def _preload_urls(run: Run, shown: plain.Shown, payload: Payload) -> list[str]:
+def _preload_urls(run: Run, shown: plain.Shown, payload: Payload | IntervalPayload) -> list[str]:
     """Addresses of the graph that is drawn first."""
-    is_small = not payload.overview_is_full and shown.snapshot.nodes <= SMALL_UP_TO
-    address = run.run_id, shown.snapshot.seq, shown.value_type["name"], payload.tag
-    return [payload_url(*address, stage) for stage in (STAGES if is_small else STAGES[:1])]
+    name, seq = shown.value_type["name"], shown.snapshot.seq
+    nodes = payload.nodes if isinstance(payload, IntervalPayload) else shown.snapshot.nodes
+    is_small = not payload.overview_is_full and nodes <= SMALL_UP_TO
+    stages = STAGES if is_small else STAGES[:1]
+    if shown.since is None:
+        return [payload_url(run.run_id, seq, name, payload.tag, stage) for stage in stages]
+    address = interval_url(run.run_id, shown.since.seq, seq)
+    return [address.format(value_type=quoted(name), tag=payload.tag, stage=stage) for stage in stages]
 
 
 def payload_url(run_id: str, seq: int, value_type: str, tag: str, stage: str) -> str:

@@ -73,6 +73,16 @@ def test_strangers_save_nothing(charlie: Client, address: str) -> None:
     assert charlie.post(f"/p/{project.slug}/compare/alignment", {"rules": "hashes"}).status_code == 404
 
 
+def test_a_form_that_says_no_rules_changes_nothing(alice: Client, address: str) -> None:
+    project = Run.objects.latest("pk").project
+    assert project is not None
+    where = f"/p/{project.slug}/compare/alignment"
+    alice.post(where, {"rules": "hashes"})
+
+    assert alice.post(where, {"rule": "templates"}).status_code == 422
+    assert _alignment(alice, address)["rules"] == "hashes"
+
+
 def test_a_preview_counts_names_and_shows_a_few(alice: Client, address: str) -> None:
     found = alice.get(f"{address}/alignment", {"rules": "hashes"}).json()
 

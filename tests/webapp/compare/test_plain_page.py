@@ -6,6 +6,7 @@ import html
 import re
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import pytest
 from django.test import Client
@@ -99,6 +100,37 @@ def test_another_value_type_is_a_link_away(two_runs: Runs, source: Callable[...,
     page = source(two_runs, "?t=allocated_bytes&plain=1")
 
     assert rows(page)[-1] == ["gone", "", "60\xa0B", "–", "−60\xa0B", "gone", "−37.5\xa0%", "−60\xa0B"]
+
+
+def test_its_links_keep_the_rules_of_the_address(two_runs: Runs, source: Callable[..., str]) -> None:
+    rules = "hashes;~^v%5Cd_~"
+    swapped = f"/compare/{two_runs[1].run_id}/{two_runs[0].run_id}"
+
+    first = source(two_runs, f"?{urlencode({'rules': rules})}")
+    page = source(two_runs, f"?{urlencode({'rules': rules, 'plain': 1})}")
+
+    quoted = quote(rules, safe="")
+    assert f'content="0; url=?t=outstanding_bytes&amp;rules={quoted}&amp;plain=1"' in first
+    assert f'<a href="?t=allocated_bytes&amp;rules={quoted}&amp;plain=1">Allocated bytes</a>' in page
+    assert f'href="{swapped}?t=outstanding_bytes&amp;rules={quoted}&amp;plain=1"' in page
+    assert f'/export/csv?value_type=outstanding_bytes&amp;rules={quoted}"' in page
+    assert "by hashes, 1 pattern" in page
+
+
+def test_a_rule_is_a_link_that_takes_it_or_leaves_it(
+    uploaded_run: Callable[..., Run], source: Callable[..., str]
+) -> None:
+    runs = uploaded_run(b"main;parse::h0123456789abcdef 5\n"), uploaded_run(b"main;parse::hfedcba9876543210 7\n")
+    taken = "?t=value&rules=hashes&plain=1"
+
+    page = source(runs)
+
+    assert f'<a href="{html.escape(taken)}">Hashes and suffixes of the compiler</a>' in page
+    assert len(rows(page)) == 3
+    aligned = source(runs, taken)
+    assert [row[0] for row in rows(aligned)] == ["parse", "main"]
+    left = html.escape("?t=value&rules=exact&plain=1")
+    assert f'<a href="{left}" aria-current="true">Hashes and suffixes of the compiler</a>' in aligned
 
 
 def test_a_value_type_that_is_not_on_both_sides_is_said(two_runs: Runs, source: Callable[..., str]) -> None:

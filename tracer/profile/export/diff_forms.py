@@ -41,7 +41,8 @@ class Difference:
     @property
     def note(self) -> str:
         """What is not as it was recorded."""
-        return "; ".join(filter(None, [self.alignment.words, scale_words(self.scale)]))
+        names = f"names aligned by {self.alignment.words}" if self.alignment else ""
+        return "; ".join(filter(None, [names, scale_words(self.scale)]))
 
     @cached_property
     def scaled(self) -> DiffTree:
