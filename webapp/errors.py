@@ -6,7 +6,8 @@ import sys
 from typing import Any
 
 from django.db import OperationalError
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.views import defaults
 
@@ -19,6 +20,10 @@ class ApiError(Exception):
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status, self.message = status, message
+
+
+class Refusal(Http404):
+    """What is asked for is not there, for a reason that the person shall read; 404 of others tells nothing."""
 
 
 def error_response(status: int, message: str) -> JsonResponse:
@@ -43,6 +48,8 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if _is_api(request):
         return error_response(404, f"There is nothing at {request.path}.")
+    if isinstance(exception, Refusal):
+        return render(request, "refused.html", {"words": str(exception)}, status=404)
     return defaults.page_not_found(request, exception)
 
 

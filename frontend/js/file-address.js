@@ -4,12 +4,13 @@ import { filled } from "./run-view.js";
 const WIDTHS_OF_FILES = ["larger", "after"]; // a picture in a file has no others
 
 /**
- * `pattern` is the page's, with {form} and maybe {seq}; `shown` is {seq, value_type, view} and, of a difference, the rules
- * that its names are aligned by and what a frame is as wide as. What is the default of a file is left out.
+ * `pattern` is the page's, with {form} and maybe {seq}; `shown` is {seq, value_type, view}, of an interval `since` too, of a
+ * difference the rules that its names are aligned by and what a frame is as wide as. What is the default of a file is left out.
  */
-export function fileAddress(pattern, form, { seq, value_type, view, rules = "", width = "" }) {
+export function fileAddress(pattern, form, { seq, since = 0, value_type, view, rules = "", width = "" }) {
   const wanted = {
     value_type,
+    from: since,
     // A file has the frames as they were called: of the views only where the root stands is its own.
     view: view === "flame" ? "flame" : "icicle",
     rules,

@@ -2,7 +2,7 @@
 const { answers, worker } = JSON.parse(document.getElementById("offline").textContent);
 
 window.fetch = async (address) => {
-  const answer = answers[String(address)];
+  const answer = answers[address] ?? answers[String(address).split("?")[0]]; // what a file has one of it gives to any query
   if (!answer) throw new Error("This file does not hold that. Open the page on the site.");
   return "json" in answer ? new Response(JSON.stringify(answer.json)) : new Response(inflated(answer.gzip));
 };

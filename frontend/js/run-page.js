@@ -235,6 +235,11 @@ function brushOf({ since, seq }, type) {
   return { since: type.kind === "flow" && since < seq ? since : 0, seq };
 }
 
+/** The snapshot or interval that is drawn. */
+function shownBrush() {
+  return brushOf(page, valueTypeOf(page.run, page.type));
+}
+
 function showTimeline(type, a) {
   const b = page.other && brushOf(page.other, type);
   timeline.show(page.run, type, { a, b });
@@ -354,7 +359,9 @@ function link(state) {
 }
 
 function inOneFile() {
-  return `${page.run.url}/export/${page.seq}/html`;
+  const { since, seq } = shownBrush();
+  const query = since ? `?${new URLSearchParams({ value_type: page.type, from: since })}` : "";
+  return `${page.run.url}/export/${seq}/html${query}`;
 }
 
 function changed(how) {
@@ -383,7 +390,7 @@ function qualityParts() {
   return { strip: part(root, "quality"), details: part(root, "details"), warnings: part(root, "warnings") };
 }
 
-bindDownloads(root, () => ({ seq: page.seq, value_type: page.type, view: viewer.state().view }));
+bindDownloads(root, () => ({ ...shownBrush(), value_type: page.type, view: viewer.state().view }));
 part(root, "follow").addEventListener("click", () => {
   page.follows = true;
   refresh();

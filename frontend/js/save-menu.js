@@ -20,14 +20,14 @@ export function bindSaving(menu, { picture, head, name, page, fail }) {
     });
 }
 
-const OPENS_AT = '<meta name="opens-at" content="';
+const OPENS_AT = /(<meta name="opens-at" content=")[^"]*/;
 
 // The site never learns what is looked at: the fragment is written into the file here.
 async function pageAsSeen({ url, fragment }) {
   const response = await fetch(url);
   if (!response.ok) throw new Error(`The site answered ${response.status} when asked for the page in one file.`);
   const attribute = fragment.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
-  return new Blob([(await response.text()).replace(OPENS_AT, () => OPENS_AT + attribute)], { type: "text/html" });
+  return new Blob([(await response.text()).replace(OPENS_AT, (_, meta) => meta + attribute)], { type: "text/html" });
 }
 
 function download(blob, name) {

@@ -106,6 +106,11 @@ def test_a_window_on_a_flow_shows_what_happened_in_it_and_the_link_shows_it_agai
     expect(page.locator("[data-part=path]")).to_contain_text("the whole interval")
     expect(page.locator("[data-part=functions]")).not_to_contain_text("shrink")
 
+    page.locator("[data-part=downloads] summary").click()
+    with page.expect_download() as download:
+        page.locator("[data-form=folded]").click()
+    assert download.value.path().read_text() == "main;grow 200\n"
+
     link = page.url
     assert "from=1" in link
     other = page.context.new_page()

@@ -14,6 +14,13 @@ test("a file of a run is of the snapshot, the value type and the way round that 
   );
 });
 
+test("a file is of the interval that is shown", () => {
+  const address = fileAddress(OF_RUN, "folded", { seq: 7, since: 3, value_type: "allocated_bytes", view: "icicle" });
+
+  assert.equal(address, "/runs/r-1/export/7/folded?value_type=allocated_bytes&from=3&view=icicle");
+  assert.doesNotMatch(fileAddress(OF_RUN, "csv", { seq: 7, since: 0, value_type: "x", view: "" }), /from/);
+});
+
 test("a file has no other views than the two ways round", () => {
   for (const view of ["bottom-up", "sandwich", "list", "icicle"])
     assert.match(fileAddress(OF_RUN, "svg", { seq: 1, value_type: "x", view }), /view=icicle$/);

@@ -14,7 +14,7 @@ from webapp.flamegraph.exports import load_tree
 from webapp.flamegraph.intervals import Interval, NoSuchInterval, find_interval, interval_total, interval_tree
 from webapp.runs.facts import shown_of
 from webapp.runs.models import Run, Snapshot
-from webapp.runs.runview import collector_title, snapshot_title
+from webapp.runs.runview import collector_title
 from webapp.teams.models import Viewer
 
 
@@ -55,15 +55,13 @@ class Side:
     @property
     def moment(self) -> str:
         """What its file calls it; of an interval, from when to when."""
-        if self.interval is None:
-            return self.snapshot.label
-        return f"{snapshot_title(self.interval.since)} to {snapshot_title(self.snapshot)}"
+        return self.interval.words if self.interval else self.snapshot.label
 
     @property
     def covers_s(self) -> float:
         """Seconds that flows were counted for, 0 if not known: a service may push those of the last interval only."""
         if self.interval:
-            return self.snapshot.elapsed_s - self.interval.since.elapsed_s
+            return self.interval.seconds
         interval_s = self.snapshot.capture.get("interval_s")
         return interval_s if isinstance(interval_s, int | float) and interval_s > 0 else self.snapshot.elapsed_s
 

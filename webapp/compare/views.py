@@ -16,6 +16,7 @@ from webapp.compare.exports import NotNormalized, Wanted, difference_file
 from webapp.compare.models import DiffPayload, key_of
 from webapp.compare.offline import difference_page
 from webapp.compare.sides import NoSuchSide, NothingToCompare, Side, common_value_types, find_side, names, taken_at
+from webapp.errors import Refusal
 from webapp.flamegraph import offline
 from webapp.flamegraph.cached import packed
 from webapp.flamegraph.exports import MENU, NoSuchExport
@@ -81,7 +82,7 @@ def _alignment(request: HttpRequest, before: Side, after: Side) -> Alignment:
     try:
         return alignment_of(request.GET.get("rules", ""), before, after)
     except BadAlignment as error:
-        raise Http404(str(error)) from None
+        raise Refusal(str(error)) from None
 
 
 @login_required
@@ -140,7 +141,7 @@ def export(request: HttpRequest, before: str, after: str, form: str) -> HttpResp
             return difference_page(request, *sides, query.get("value_type", ""), alignment)
         return difference_file(*sides, form, Wanted.of(query, alignment))
     except (NoSuchSide, NothingToCompare, NoSuchExport, NotNormalized, BadPicture) as error:
-        raise Http404(str(error)) from None
+        raise Refusal(str(error)) from None
 
 
 @login_required

@@ -11,6 +11,7 @@ from tracer.profile.export.picture import MIN_WIDTH, PALETTES, WIDTH
 from webapp.errors import ApiError
 from webapp.flamegraph import offline
 from webapp.flamegraph.exports import NoSuchExport, snapshot_file
+from webapp.flamegraph.interval_files import interval_file
 from webapp.flamegraph.intervals import NoSuchInterval, NotAnInterval, find_interval, interval_view
 from webapp.flamegraph.pictures import VIEWS, BadPicture, picture_of
 from webapp.runs.models import Run
@@ -48,7 +49,7 @@ def export_snapshot(
     if snapshot is None:
         raise ApiError(404, f"Run {run_id} has no snapshot {seq} that was read.")
     if form == offline.FORM:
-        return offline.run_file(request, snapshot)
+        return offline.run_file(request, snapshot, query.value_type, query.view)
     try:
         return snapshot_file(snapshot, form, query.value_type, picture_of(query.dict()))
     except NoSuchExport as error:
@@ -70,10 +71,29 @@ def get_interval(request: HttpRequest, run_id: str, since: int, until: int, valu
     """
     try:
         interval = find_interval(_run(request, run_id), since, until)
-        return interval_view(interval, value_type or next(iter(interval.flows()), ""))
+        return interval_view(interval, value_type or interval.first_flow)
     except NoSuchInterval as error:
         raise ApiError(404, str(error)) from None
     except NotAnInterval as error:
+        raise ApiError(422, str(error)) from None
+
+
+@router.get(
+    "/runs/{run_id}/intervals/{since}/{until}/export/{form}",
+    summary="What a flow was in an interval as html, svg, folded, pprof, speedscope, json or csv",
+)
+def export_interval(
+    request: HttpRequest, run_id: str, since: int, until: int, form: str, query: Query[SnapshotQuery]
+) -> HttpResponseBase:
+    """The file, as an attachment: `curl -OJ`. It has one flow, `value_type` or the first; html has both snapshots."""
+    try:
+        interval = find_interval(_run(request, run_id), since, until)
+        if form == offline.FORM:
+            return offline.interval_file(request, interval, query.value_type, query.view)
+        return interval_file(interval, form, query.value_type, picture_of(query.dict()))
+    except (NoSuchInterval, NoSuchExport) as error:
+        raise ApiError(404, str(error)) from None
+    except (NotAnInterval, BadPicture) as error:
         raise ApiError(422, str(error)) from None
 
 

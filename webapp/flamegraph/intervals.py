@@ -16,6 +16,7 @@ from webapp.flamegraph.exports import load_tree
 from webapp.flamegraph.models import IntervalPayload
 from webapp.runs import functions
 from webapp.runs.models import Run, Snapshot, SnapshotQuerySet
+from webapp.runs.runview import snapshot_title
 
 FOLDER = "intervals"
 KEPT = 500  # intervals; the largest take about 4 MB each
@@ -50,6 +51,20 @@ class Interval:
         """Value types that both snapshots have and that may be told of an interval."""
         earlier = {row["name"] for row in self.since.value_types}
         return [row["name"] for row in self.until.value_types if row["kind"] == "flow" and row["name"] in earlier]
+
+    @property
+    def first_flow(self) -> str:
+        """Empty where there is none."""
+        return next(iter(self.flows()), "")
+
+    @property
+    def seconds(self) -> float:
+        return self.until.elapsed_s - self.since.elapsed_s
+
+    @property
+    def words(self) -> str:
+        """`0:10 to 0:20`."""
+        return f"{snapshot_title(self.since)} to {snapshot_title(self.until)}"
 
     @property
     def counts_itself(self) -> bool:

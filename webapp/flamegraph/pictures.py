@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tracer.profile.export.picture import MIN_WIDTH, PALETTES, WIDTH, WIDTH_MODES, Picture
-from webapp.runs.models import Snapshot
+from webapp.runs.models import Run, Snapshot
 from webapp.runs.templatetags.numbers import duration
 
 VIEWS = ("flame", "icicle")
@@ -30,9 +30,11 @@ def picture_of(query: Mapping[str, str]) -> Picture:
 
 
 def title_of(snapshot: Snapshot) -> str:
-    run = snapshot.run
-    moment = f", at {duration(snapshot.elapsed_s)}" if snapshot.elapsed_s else ""
-    return f"{run.service or run.title or run.run_id}, {run.collector}{moment}"
+    return title_at(snapshot.run, f"at {duration(snapshot.elapsed_s)}" if snapshot.elapsed_s else "")
+
+
+def title_at(run: Run, moment: str) -> str:
+    return ", ".join(filter(None, [run.service or run.title or run.run_id, run.collector, moment]))
 
 
 def _one_of(query: Mapping[str, str], key: str, known: tuple[str, ...]) -> str:

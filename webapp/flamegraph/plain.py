@@ -19,7 +19,7 @@ from webapp.runs.templatetags.numbers import duration
 MOST_LINKS = 60  # to snapshots; the chosen one's neighbours are always among them
 SORTS = {"-self": 1, "-total": 2}  # column of a stored row
 NOTHING_HAPPENED = "Nothing that is counted here happened while it was traced."
-_SEQ = re.compile(r"[1-9][0-9]{0,5}")
+SEQ = re.compile(r"[1-9][0-9]{0,5}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,11 @@ class Shown:
         else:
             del state["from"]
         return "?" + urlencode(state, quote_via=quote)
+
+    def file_query(self) -> str:
+        """Of a download."""
+        fields = {"value_type": self.value_type["name"]} | ({"from": self.since.seq} if self.since else {})
+        return "?" + urlencode(fields, quote_via=quote)
 
     def without_interval(self, why: str) -> Shown:
         return replace(self, since=None, gone=[*self.gone, why])
@@ -69,7 +74,7 @@ def shown(snapshots: list[Snapshot], asked: Mapping[str, str], *, default_seq: i
 
 def _with_interval(view: Shown, having: list[Snapshot], seq: str) -> Shown:
     """Only a flow has intervals; one that begins where it ends is none."""
-    if view.value_type["kind"] != "flow" or not _SEQ.fullmatch(seq):
+    if view.value_type["kind"] != "flow" or not SEQ.fullmatch(seq):
         return view
     since = next((snapshot for snapshot in having if snapshot.seq == int(seq)), None)
     if since is None:
@@ -82,7 +87,7 @@ def _gone(asked: Mapping[str, str], snapshot: Snapshot, value_type: dict[str, An
     name, seq, words = asked.get("t", ""), asked.get("s", ""), []
     if name and name != value_type["name"]:
         words.append(f"The value type {name} of the link is not in this run; {value_type['name']} is shown.")
-    if _SEQ.fullmatch(seq) and int(seq) != snapshot.seq:
+    if SEQ.fullmatch(seq) and int(seq) != snapshot.seq:
         default = f"snapshot {default_seq}" if default_seq else "the newest"
         words.append(f"Snapshot {seq} of the link is not in this run; {default} is shown.")
     return words

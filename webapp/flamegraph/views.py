@@ -14,8 +14,10 @@ from django.views.decorators.http import require_GET
 from ninja.responses import NinjaJSONEncoder
 
 from tracer.profile.formats.unpack import packed_as
+from webapp.errors import Refusal
 from webapp.flamegraph import cached, exports, offline, plain
 from webapp.flamegraph.filters import filter_words, mode_words
+from webapp.flamegraph.interval_files import interval_file
 from webapp.flamegraph.intervals import NoSuchInterval, NotAnInterval, find_interval, interval_url, known_interval
 from webapp.flamegraph.intervals import interval_payload as interval_payload_of
 from webapp.flamegraph.models import IntervalPayload
@@ -59,6 +61,8 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "received": [snapshot for snapshot in snapshots if snapshot.received][-DOWNLOADS_OFFERED:],
         "rolling": RollingRun.objects.filter(run=found).first() if found.is_pushed else None,
         "forms": exports.MENU,
+        "shown_snapshot": shown.snapshot if shown else None,
+        "file_query": shown.file_query() if shown else "",
         "export_url": f"/runs/{found.run_id}/export/{{seq}}/{{form}}",
         "run_api_url": f"/api/v1/runs/{found.run_id}",
         "preload_urls": _preload_urls(found, shown, first) if shown and first else [],
@@ -191,13 +195,29 @@ def received(request: HttpRequest, run_id: str, seq: int) -> FileResponse:
 @login_required
 @require_GET
 def export(request: HttpRequest, run_id: str, seq: int, form: str) -> HttpResponseBase:
-    """A snapshot written in a form that other tools read; the query says which value type and how a picture looks."""
+    """A snapshot written in a form that other tools read; the query says which value type and how a picture looks.
+
+    With `from` it is what a flow was after that snapshot, until this one.
+    """
     run = get_object_or_404(Run.objects.visible_to(request.user), run_id=run_id)
     snapshot = get_object_or_404(run.snapshots.filter(revision__gt=0).select_related("run"), seq=seq)
     query = request.GET.dict()
-    if form == offline.FORM:
-        return offline.run_file(request, snapshot)
     try:
+        if "from" in query:
+            return _interval_file(request, run, seq, form)
+        if form == offline.FORM:
+            return offline.run_file(request, snapshot, query.get("value_type", ""), query.get("view", ""))
         return exports.snapshot_file(snapshot, form, query.get("value_type", ""), picture_of(query))
-    except (exports.NoSuchExport, BadPicture) as error:
-        raise Http404(str(error)) from None
+    except (exports.NoSuchExport, NoSuchInterval, NotAnInterval, BadPicture) as error:
+        raise Refusal(str(error)) from None
+
+
+def _interval_file(request: HttpRequest, run: Run, until: int, form: str) -> HttpResponseBase:
+    query = request.GET.dict()
+    since = query["from"]
+    if not plain.SEQ.fullmatch(since):
+        raise NoSuchInterval(f"An interval begins at the number of a snapshot, not at {since!r}.")
+    interval = find_interval(run, int(since), until)
+    if form == offline.FORM:
+        return offline.interval_file(request, interval, query.get("value_type", ""), query.get("view", ""))
+    return interval_file(interval, form, query.get("value_type", ""), picture_of(query))

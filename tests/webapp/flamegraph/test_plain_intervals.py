@@ -60,13 +60,14 @@ def test_a_flow_has_links_to_where_its_interval_begins(source: Callable[[str], s
     assert links(source("?t=allocated_bytes&s=1"), "Since") == []
 
 
-def test_its_table_has_what_happened_in_it(source: Callable[[str], str]) -> None:
+def test_its_table_has_what_happened_in_it(run: Run, source: Callable[[str], str]) -> None:
     page = source("?t=allocated_bytes&s=2&from=1&plain=1")
 
     assert functions(page) == [["parse", "200\xa0B"], ["main", "0\xa0B"]]
     assert ", 0:10 to 0:20." in page
     assert "/interval/1/2/allocated_bytes/" in page
     assert 'data-part="leftover"></p>' in page
+    assert f'/runs/{run.run_id}/export/2/csv?value_type=allocated_bytes&amp;from=1"' in page
 
 
 def test_links_of_an_interval_keep_its_begin_where_they_can(source: Callable[[str], str]) -> None:

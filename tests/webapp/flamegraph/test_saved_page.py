@@ -94,6 +94,32 @@ def test_a_difference_works_from_disk(uploaded_run: Callable[..., Run], saved: C
         expect(page.locator("[data-part=finding]")).to_contain_text("92.0\u00a0kB more than before")
         page.get_by_placeholder("Search by expression").fill("leak_")
         expect(page.locator("[data-part=matched]")).to_contain_text("+92.0\u00a0kB")
+        assert "t=outstanding_bytes" in page.url
+        page.reload()  # its address now names the value type
+        expect(page.locator("[data-part=matched]")).to_contain_text("+92.0\u00a0kB")
+
+
+@pytest.mark.browser
+def test_an_interval_works_from_disk(
+    claimed_run: Callable[..., Run], snapshot_of: Callable[..., Any], saved: Callable[[str, str], Path]
+) -> None:
+    run = claimed_run(duration_s=20.0)
+    for seq, parse in ((1, 100), (2, 350)):
+        body = f"# memflame-folded 1\n# values: outstanding_bytes allocated_bytes\nmain;parse 50 {parse}\n"
+        snapshot_of(run, seq, body.encode(), elapsed_s=10.0 * seq)
+    file = saved(f"/runs/{run.run_id}/intervals/1/2/export/html?view=flame", "interval.html")
+
+    with opened(file) as page:
+        shown = page.locator("[data-page=run]")
+        expect(shown).to_have_attribute("data-shown", "allocated_bytes@1..2")
+        expect(page.locator("[data-part=path]")).to_contain_text("250\u00a0B, the whole interval")
+        expect(page.get_by_role("radio", name="Flame")).to_be_checked()
+        page.get_by_role("slider", name="A: since").focus()
+        page.keyboard.press("Home")
+        expect(shown).to_have_attribute("data-shown", "allocated_bytes@2")
+        page.locator("label", has_text="Outstanding bytes").first.click()
+        expect(shown).to_have_attribute("data-shown", "outstanding_bytes@2")
+        expect(page.locator("html")).to_have_attribute("data-viewer", "ready")
 
 
 def test_nothing_in_the_file_leads_outside_or_ends_early(

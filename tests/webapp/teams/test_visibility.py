@@ -99,6 +99,9 @@ ROWS: dict[str, Row] = {
     "api/v1/runs/<run_id>/intervals/<since>/<until>": Row(
         "/api/v1/runs/{run}/intervals/1/2", API.replace("200", "404")
     ),  # it has one snapshot
+    "api/v1/runs/<run_id>/intervals/<since>/<until>/export/<form>": Row(
+        "/api/v1/runs/{run}/intervals/1/2/export/pprof", API.replace("200", "404")
+    ),
     "runs/<str:run_id>/interval/<int:since>/<int:until>/<path:value_type>/<str:tag>/<str:stage>": Row(
         "/runs/{run}/interval/1/2/allocated_bytes/1-0/full", PAYLOAD.replace("200", "404")
     ),
