@@ -245,6 +245,8 @@ CAPTURE_KEYS = (
     "mode",  # of malloc: exact, sampled or calls
     "mode_reason",  # a sentence: why, if that was chosen for the user
     "sample_bytes",  # of mode sampled: one block is followed for each so many, on average
+    "sample_period",  # [number, unit, of what]: between two samples of a profile whose values count them
+    "is_unscaled",  # sampled sizes, which nothing scaled to what they stand for: the file names no rate
     "counted",  # of mode sampled: {value type: number}, exact over all stacks
     "filters",  # {option: value}: options that leave blocks out, of BlockOptions.filters
     "shares",  # of the default value type, 0 to 1: profile/gaps.py

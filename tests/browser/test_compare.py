@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.site_fixture import LiveSite, Story
 
@@ -119,7 +121,9 @@ def test_the_table_shows_one_kind_of_change(comparison: Page) -> None:
     expect(rows).to_contain_text("gone")
 
 
-def test_rules_match_what_was_built_again_and_the_link_carries_them(signed_in: Page) -> None:
+def test_rules_match_what_was_built_again_and_link_and_files_carry_them(
+    signed_in: Page, browser: Browser, tmp_path: Path
+) -> None:
     before = _upload(signed_in, f"{HEAD}main;parse::h0123456789abcdef 4096\nmain;v1_run 100\n")
     after = _upload(signed_in, f"{HEAD}main;parse::hfedcba9876543210 8192\nmain;v2_run 100\n")
     signed_in.goto(f"/compare/{before}/{after}")
@@ -143,3 +147,21 @@ def test_rules_match_what_was_built_again_and_the_link_carries_them(signed_in: P
     signed_in.goto(link)
     _wait_until_drawn(signed_in)
     expect(alignment).to_contain_text("after rules that changed 4 names")
+
+    signed_in.locator("[data-part=downloads] summary").click()
+    signed_in.get_by_label("Values before scaled, so that both totals are equal").check()
+    with signed_in.expect_download() as download:
+        signed_in.locator("[data-form=folded]").click()
+    lines = [line.split() for line in download.value.path().read_text().splitlines()]
+    assert [line[0] for line in lines] == ["main;parse", "main;run"]
+    assert sum(float(line[1]) for line in lines) == pytest.approx(8292)
+    with signed_in.expect_download() as saved:
+        signed_in.locator("[data-part=save] summary").click()
+        signed_in.locator("[data-save=html]").click()
+    saved.value.save_as(tmp_path / "difference.html")
+    context = browser.new_context(offline=True)
+    offline = context.new_page()
+    offline.goto((tmp_path / "difference.html").as_uri())
+    _wait_until_drawn(offline)
+    expect(offline.locator("[data-part=finding]")).to_contain_text("parse holds 4.0\u00a0kB more than before")
+    context.close()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.profile.made_files import pprof
 from tracer.commands import main
 
 Write = Callable[[str, str], str]
@@ -83,6 +84,31 @@ def test_without_a_common_value_type_it_says_what_there_is(write: Write, capsys:
     assert run(before, write("b", "main 3\n")) == 1
 
     assert "the sides have no value type in common: heap_bytes before, value after" in capsys.readouterr().err
+
+
+def test_sides_in_other_units_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sides = [tmp_path / unit for unit in ("bytes", "kilobytes")]
+    for side in sides:
+        side.write_bytes(pprof(["main"], counts=("inuse_space", side.name)))
+
+    assert run(*map(str, sides), "--normalize") == 1
+
+    assert "inuse_space is in bytes before and in kilobytes after: one can't be taken" in capsys.readouterr().err
+
+
+def test_samples_of_other_rates_are_compared_by_their_shares_only(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sides = [tmp_path / ms for ms in ("1", "10")]
+    for side in sides:
+        counts = 100 // int(side.name)
+        side.write_bytes(pprof(["main"], counts, counts=("samples", "count"), period_ms=int(side.name)))
+
+    assert run(*map(str, sides)) == 1
+    assert "they stand for different amounts" in capsys.readouterr().err
+
+    assert run(*map(str, sides), "--normalize") == 0
+    assert capsys.readouterr().out == "main 10 10\n"
 
 
 def test_a_side_that_cannot_be_read_is_named(write: Write, capsys: pytest.CaptureFixture[str]) -> None:

@@ -36,6 +36,13 @@ test("a file of a difference has the rules of its page, whatever signs a pattern
   assert.equal(url.searchParams.get("width_by"), "after");
 });
 
+test("values before are scaled where that is asked for", () => {
+  const shown = { value_type: "x", view: "icicle" };
+
+  assert.match(fileAddress(OF_DIFFERENCE, "csv", { ...shown, isNormalized: true }), /&normalize=1$/);
+  assert.doesNotMatch(fileAddress(OF_DIFFERENCE, "csv", { ...shown, isNormalized: false }), /normalize/);
+});
+
 test("a width that no file has is left out", () => {
   assert.doesNotMatch(fileAddress(OF_DIFFERENCE, "svg", { value_type: "x", view: "", width: "change" }), /width_by/);
 });

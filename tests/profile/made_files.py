@@ -63,15 +63,20 @@ def gperftools(frames: list[str]) -> bytes:
     return lines("heap profile: 1: 3 [1: 3] @ heapprofile", f"1: 3 [1: 3] @ {stack}", "", "MAPPED_LIBRARIES:")
 
 
-def pprof(frames: list[str]) -> bytes:
+def pprof(
+    frames: list[str], value: int = 3, *, counts: tuple[str, str] = ("space", "bytes"), period_ms: int = 0
+) -> bytes:
+    """`period_ms` between two samples; 0 says nothing of it."""
     places = {name: place for place, name in enumerate(dict.fromkeys(frames), 1)}
-    sample = field(1, b"".join(varint(places[name]) for name in reversed(frames))) + field(2, varint(3))
+    sample = field(1, b"".join(varint(places[name]) for name in reversed(frames))) + field(2, varint(value))
     tables = b"".join(
         field(5, field(1, place) + field(2, place + 2)) + field(4, field(1, place) + field(4, field(1, place)))
         for place in places.values()
     )
-    strings = b"".join(field(6, name.encode()) for name in ["", "space", "bytes", *places])
-    return field(1, field(1, 1) + field(2, 2)) + field(2, sample) + tables + strings
+    strings = b"".join(field(6, name.encode()) for name in ["", *counts, *places, "cpu", "milliseconds"])
+    last = len(places) + 4
+    period = field(11, field(1, last - 1) + field(2, last)) + field(12, period_ms) if period_ms else b""
+    return field(1, field(1, 1) + field(2, 2)) + field(2, sample) + tables + strings + period
 
 
 def massif(frames: list[str]) -> bytes:

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.profile.made_files import pprof
 from tracer import protocol
 from tracer.profile import tree
+from tracer.profile.comparable import Counted, why_not
 from tracer.profile.errors import ProfileError, UnrecognizedFormat
 from tracer.profile.export.difference import scale_to_after, write_difference
 from tracer.profile.export.folded import write_one_column
@@ -171,6 +173,17 @@ def test_t33_each_stack_is_scaled_by_its_own_sampling() -> None:
 
     assert fine.total() == 4_096_000
     assert coarse.total() == pytest.approx(8 * 524_288, rel=0.01)
+
+
+def test_t33_samples_of_other_rates_are_refused_unless_they_are_scaled() -> None:
+    sides = [read(pprof(["main"], count, counts=("samples", "count"), period_ms=ms)) for count, ms in ((9, 1), (1, 9))]
+    counted = [Counted(side.value_types[0].name, side.value_types[0].unit, "flow", side.capture) for side in sides]
+
+    assert why_not(counted[0], counted[1]) == (
+        "samples counts samples, one every 1 milliseconds of cpu before and every 9 milliseconds of cpu after: "
+        "they stand for different amounts."
+    )
+    assert why_not(counted[0], counted[0]) == why_not(counted[0], counted[1], is_scaled=True) == ""
 
 
 def test_t35_reports_of_a_level_are_never_added() -> None:

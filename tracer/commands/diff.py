@@ -10,6 +10,7 @@ import typer
 
 from tracer.commands import pictures
 from tracer.commands.profiles import closed_early_is_fine, fail, load
+from tracer.profile.comparable import Counted, why_not
 from tracer.profile.errors import ProfileError
 from tracer.profile.export.forms import FORMS
 from tracer.profile.export.picture import MIN_WIDTH, WIDTH, WIDTH_MODES, Picture
@@ -45,6 +46,8 @@ def diff(
     )  # fmt: skip
     sides = load(before), load(after)
     name = _common_value_type(sides, value)
+    if reason := why_not(*(_counted(side, name) for side in sides), is_scaled=normalize):
+        fail(f"{before} and {after} were not compared: {reason}")
     from tracer.profile import tree  # numpy: not before the files are known to be readable
     from tracer.profile.export.diff_forms import DIFF_WRITERS, Difference
 
@@ -55,6 +58,11 @@ def diff(
         fail(f"{before} and {after} were not compared: {error}")
     with closed_early_is_fine():
         DIFF_WRITERS[to](difference, sys.stdout.buffer, look)
+
+
+def _counted(profile: Profile, name: str) -> Counted:
+    known = next(known for known in profile.value_types if known.name == name)
+    return Counted(name, known.unit, known.kind, profile.capture)
 
 
 def _common_value_type(sides: tuple[Profile, Profile], wanted: str) -> str:

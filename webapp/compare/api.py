@@ -13,7 +13,15 @@ from webapp.compare.alignment import alignment_of, preview
 from webapp.compare.comparison import comparison
 from webapp.compare.exports import NotNormalized, Wanted, difference_file
 from webapp.compare.offline import difference_page
-from webapp.compare.sides import NoSuchSide, NothingToCompare, Side, common_value_types, find_side, names
+from webapp.compare.sides import (
+    NoSuchSide,
+    NothingToCompare,
+    Side,
+    common_value_types,
+    find_side,
+    why_missing,
+    why_none,
+)
 from webapp.errors import ApiError
 from webapp.flamegraph import offline
 from webapp.flamegraph.api import PictureQuery
@@ -46,13 +54,11 @@ def compare(request: HttpRequest, before: str, after: str, value_type: str = "",
     sides = _side(request, before), _side(request, after)
     common = common_value_types(*sides)
     if not common:
-        raise ApiError(
-            422, f"The sides have no value type in common: {names(sides[0])} before, {names(sides[1])} after."
-        )
+        raise ApiError(422, why_none(*sides))
     chosen = value_type if value_type in common else common[0]
     view = comparison(*sides, chosen, _alignment(rules, *sides))
     if value_type and chosen != value_type:
-        view["warnings"].insert(0, f"{value_type} is not on both sides; {chosen} is shown.")
+        view["warnings"].insert(0, f"{why_missing(*sides, value_type)}; {chosen} is shown.")
     return view
 
 

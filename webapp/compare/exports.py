@@ -13,7 +13,7 @@ from tracer.profile.alignment import AS_NAMED, Alignment
 from tracer.profile.export.diff_forms import DIFF_WRITERS, Difference
 from tracer.profile.export.picture import Picture
 from webapp.compare import plain
-from webapp.compare.sides import Side, common_value_types, names
+from webapp.compare.sides import Side, common_value_types, refused, why_missing, why_none
 from webapp.flamegraph.exports import NoSuchExport, download, refuse_thinned
 from webapp.flamegraph.pictures import picture_of
 
@@ -43,11 +43,8 @@ def difference_file(before: Side, after: Side, form: str, wanted: Wanted) -> Fil
         raise NoSuchExport(f"There is no form {form!r}, there is {', '.join(DIFF_WRITERS)}.")
     for side in (before, after):
         refuse_thinned(side.snapshot)
-    common = common_value_types(before, after)
-    if not common:
-        raise NoSuchExport(f"The sides have no value type in common: {names(before)} before, {names(after)} after.")
-    if wanted.value_type and wanted.value_type not in common:
-        raise NoSuchExport(f"{wanted.value_type!r} is not on both sides, there is {', '.join(common)}.")
+    common = common_value_types(before, after, is_scaled=wanted.is_normalized)
+    check_common(before, after, wanted.value_type, common)
     chosen = replace(wanted, value_type=wanted.value_type or common[0])
     look = replace(wanted.picture, title=wanted.picture.title or plain.title(before, after))
 
@@ -55,6 +52,16 @@ def difference_file(before: Side, after: Side, form: str, wanted: Wanted) -> Fil
         DIFF_WRITERS[form](_difference(before, after, chosen), out, look)
 
     return download(write, form, f"{before.name}-{after.name}-{chosen.value_type}")
+
+
+def check_common(before: Side, after: Side, value_type: str, common: list[str]) -> None:
+    """`value_type` may be empty for any. Raises NoSuchExport, which says why."""
+    if not common:
+        raise NoSuchExport(why_none(before, after))
+    if value_type and value_type not in common:
+        because = " ".join(refused(before, after))
+        words = f"{why_missing(before, after, value_type)}, there is {', '.join(common)}. {because}"
+        raise NoSuchExport(words.rstrip())
 
 
 def _difference(before: Side, after: Side, wanted: Wanted) -> Difference:

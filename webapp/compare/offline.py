@@ -8,9 +8,9 @@ from django.template.loader import render_to_string
 from tracer.profile.alignment import Alignment
 from webapp.compare.backend import diff_payload
 from webapp.compare.comparison import comparison
+from webapp.compare.exports import check_common
 from webapp.compare.sides import Side, common_value_types
 from webapp.flamegraph.cached import packed
-from webapp.flamegraph.exports import NoSuchExport
 from webapp.flamegraph.offline import attachment, offline_context, view_of
 from webapp.flamegraph.onefile import one_file
 from webapp.flamegraph.serving import quoted
@@ -21,9 +21,8 @@ def difference_page(
 ) -> HttpResponse:
     """`request` tells only where the site is."""
     common = common_value_types(before, after)
-    chosen = value_type or (common[0] if common else "")
-    if chosen not in common:
-        raise NoSuchExport(f"{chosen!r} is not on both sides, there is {', '.join(common)}.")
+    check_common(before, after, value_type, common)
+    chosen = value_type or common[0]
     context = {
         "before_ref": before.name,
         "after_ref": after.name,

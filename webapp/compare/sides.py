@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from tracer import protocol
+from tracer.profile.comparable import Counted, why_not
 from tracer.profile.tree import CallTree
 from webapp.flamegraph.exports import load_tree
 from webapp.flamegraph.intervals import Interval, NoSuchInterval, find_interval, interval_total, interval_tree
@@ -82,6 +83,10 @@ class Side:
         rows: dict[str, dict[str, Any]] = {row["name"]: row for row in self.snapshot.value_types}
         return rows[name]
 
+    def counted(self, name: str) -> Counted:
+        row = self.value_type(name)
+        return Counted(name, row["unit"], row["kind"], self.snapshot.capture)
+
     def view(self, value_type: str) -> dict[str, Any]:
         run, snapshot = self.run, self.snapshot
         return {
@@ -145,11 +150,36 @@ def _why_not(run: Run, snapshot: Snapshot | None) -> str:
     return f"Run {run.run_id} is {run.state} and has no snapshot to compare yet."
 
 
-def common_value_types(before: Side, after: Side) -> list[str]:
-    """Names that both sides have, in the order of the first.
+def common_value_types(before: Side, after: Side, *, is_scaled: bool = False) -> list[str]:
+    """Names that both sides have and that may be compared, in the order of the first; as comparable.py has it."""
+    return [name for name in _on_both(before, after) if not _refusal(before, after, name, is_scaled=is_scaled)]
 
-    Bands of age only if both have the same ones: where one begins, its name does not tell.
-    """
+
+def why_none(before: Side, after: Side) -> str:
+    """Sides that have nothing to compare, in words."""
+    first = next(iter(_on_both(before, after)), "")
+    if first:
+        return _refusal(before, after, first)
+    return f"The sides have no value type in common: {names(before)} before, {names(after)} after."
+
+
+def why_missing(before: Side, after: Side, name: str) -> str:
+    """Why a value type is not among those that may be compared: the beginning of a sentence."""
+    return f"{name} can't be compared" if name in _on_both(before, after) else f"{name} is not on both sides"
+
+
+def refused(before: Side, after: Side) -> list[str]:
+    """Why value types that both have are not compared."""
+    reasons = [_refusal(before, after, name) for name in _on_both(before, after)]
+    return [reason for reason in reasons if reason]
+
+
+def _refusal(before: Side, after: Side, name: str, *, is_scaled: bool = False) -> str:
+    return why_not(before.counted(name), after.counted(name), is_scaled=is_scaled)
+
+
+def _on_both(before: Side, after: Side) -> list[str]:
+    """Bands of age only if both have the same ones: where one begins, its name does not tell."""
     there = after.value_types()
     found = [name for name in before.value_types() if name in there]
     has_same_bands = _bands(before.value_types()) == _bands(there)

@@ -15,7 +15,16 @@ from webapp.compare.alignment import alignment_of, save_rules
 from webapp.compare.exports import NotNormalized, Wanted, difference_file
 from webapp.compare.models import DiffPayload, key_of
 from webapp.compare.offline import difference_page
-from webapp.compare.sides import NoSuchSide, NothingToCompare, Side, common_value_types, find_side, names, taken_at
+from webapp.compare.sides import (
+    NoSuchSide,
+    NothingToCompare,
+    Side,
+    common_value_types,
+    find_side,
+    taken_at,
+    why_missing,
+    why_none,
+)
 from webapp.errors import Refusal
 from webapp.flamegraph import offline
 from webapp.flamegraph.cached import packed
@@ -56,7 +65,7 @@ def _sides(request: HttpRequest, before: str, after: str) -> tuple[list[Side], s
     except (NoSuchSide, NothingToCompare) as error:
         return [], str(error)
     if not common_value_types(*sides):
-        return [], f"The sides have no value type in common: {names(sides[0])} before, {names(sides[1])} after."
+        return [], why_none(*sides)
     return sides, ""
 
 
@@ -70,7 +79,7 @@ def _difference(request: HttpRequest, before: Side, after: Side) -> dict[str, An
     found = find(before, after, name, alignment)
     asked = plain.Asked(name, request.GET.get("rules", ""))
     return {
-        "gone": f"{wanted} is not on both sides; {name} is shown." if wanted and wanted != name else "",
+        "gone": f"{why_missing(before, after, wanted)}; {name} is shown." if wanted and wanted != name else "",
         "plain": plain.page(before, after, asked, alignment, found) if found and found.table else None,
         "merge_url": "" if found and found.table else asked.page(),
         "plain_query": asked.page() if is_plain else "",

@@ -10,7 +10,7 @@ from tracer.options.modes import ModeOptions, mode_captured
 from tracer.profile.amounts import size
 from tracer.profile.grade import grade
 from webapp.compare.models import DiffPayload
-from webapp.compare.sides import Side, taken_at
+from webapp.compare.sides import Side, refused, taken_at
 from webapp.flamegraph.quality import WORDS as GRADE_WORDS
 
 _TOLD_APART = ("lost", "skipped_lines")  # gaps with a sentence of their own
@@ -19,6 +19,7 @@ SAME_LENGTH = 0.1  # captures whose lengths differ by less than this share of th
 
 def warnings(before: Side, after: Side, value_type: str, diff: DiffPayload) -> list[str]:
     return [
+        *refused(before, after),
         *_about_numbers(before, after, value_type),
         *_about_sampling(before, after),
         *_about_origin(before, after),
@@ -31,9 +32,7 @@ def warnings(before: Side, after: Side, value_type: str, diff: DiffPayload) -> l
 
 
 def _about_numbers(before: Side, after: Side, value_type: str) -> Iterator[str]:
-    old, new = before.value_type(value_type), after.value_type(value_type)
-    if old["unit"] != new["unit"]:
-        yield f"{value_type} is in {old['unit']} before and in {new['unit']} after: the numbers do not compare."
+    old = before.value_type(value_type)
     if old["kind"] == "flow" and not _about_equal(before.covers_s, after.covers_s):
         yield (
             f"{value_type} adds up while tracing, and before covers {before.covers_s:g} s, after {after.covers_s:g} s."
@@ -45,19 +44,12 @@ def _about_sampling(before: Side, after: Side) -> Iterator[str]:
     old, new = (mode_captured(side.snapshot.capture) for side in (before, after))
     if old is None or new is None or old.facts() == new.facts():
         return
-    yield f"Before {_counts(old)}, after {_counts(new)}: {_caution(old, new)}"
+    caution = "values are scaled to bytes, yet small frames of a sampled side may be missing or too large."
+    yield f"Before {_counts(old)}, after {_counts(new)}: {caution}"
 
 
 def _counts(mode: ModeOptions) -> str:
-    if mode.is_calls:
-        return "counts calls at their entry"
     return f"follows one block for each {size(mode.sample_bytes)}" if mode.is_sampled else "follows every block"
-
-
-def _caution(old: ModeOptions, new: ModeOptions) -> str:
-    if old.is_calls or new.is_calls:
-        return "the numbers do not compare."
-    return "values are scaled to bytes, yet small frames of a sampled side may be missing or too large."
 
 
 def _about_system(before: Side, after: Side) -> Iterator[str]:

@@ -126,7 +126,7 @@ def test_the_table_has_what_changed_most_first(export: Callable[[str], Any]) -> 
 def test_another_value_type_and_what_there_is_not(export: Callable[[str], Any]) -> None:
     assert b"gone 60 0" in content(export("folded?value_type=allocated_bytes"))
     assert export("folded?value_type=x").json() == {
-        "error": "'x' is not on both sides, there is outstanding_bytes, allocated_bytes."
+        "error": "x is not on both sides, there is outstanding_bytes, allocated_bytes."
     }
     assert export("gif").status_code == 404
 

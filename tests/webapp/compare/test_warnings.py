@@ -38,11 +38,6 @@ def warnings(story: Any, as_user: Callable[[User], Client], two_runs: tuple[Run,
             "small frames of a sampled side may be missing or too large.",
         ),
         (
-            {"mode": "calls"},
-            {"mode": "exact"},
-            "Before counts calls at their entry, after follows every block: the numbers do not compare.",
-        ),
-        (
             {"build_ids": {"libc.so.6": "aa", "shop": "bb"}},
             {"build_ids": {"libc.so.6": "aa", "shop": "cc"}},
             "shop is another build after: places without a name have moved, so they do not match.",

@@ -77,6 +77,7 @@ class _Text:
             about = f"The header {self._header[:80]!r} names no rate"
             profile.capture = {
                 **profile.capture,
+                "is_unscaled": True,
                 "notes": [f"{about}: these are the sampled sizes, not estimates of all."],
             }
         profile.capture = {**profile.capture, **rate_facts(self._rate or 0)}

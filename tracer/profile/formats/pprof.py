@@ -34,10 +34,10 @@ NAME = "pprof"
 TITLE = "pprof"
 
 _SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING = 1, 2, 3, 4, 5, 6
-_TIME, _DURATION, _DEFAULT_TYPE = 9, 10, 14
+_TIME, _DURATION, _PERIOD_TYPE, _PERIOD, _DEFAULT_TYPE = 9, 10, 11, 12, 14
 _WIRE_TYPES = {
-    **dict.fromkeys((_SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING, 11), (BYTES,)),
-    **dict.fromkeys((7, 8, _TIME, _DURATION, 12, _DEFAULT_TYPE, 15), (VARINT,)),
+    **dict.fromkeys((_SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING, _PERIOD_TYPE), (BYTES,)),
+    **dict.fromkeys((7, 8, _TIME, _DURATION, _PERIOD, _DEFAULT_TYPE, 15), (VARINT,)),
     13: (VARINT, BYTES),  # comments may be packed
 }
 _LOOKED_AT = 50  # fields
@@ -88,6 +88,7 @@ class _Message:
         self._limits, self._resolve = reading.limits, reading.resolve
         self._tables = Tables(reading.limits)
         self._types: list[tuple[int, int]] = []  # name and unit
+        self._period_type = (0, 0)  # the same
         self._samples = Samples(reading.limits)
         self._scalars: dict[int, int] = {}
         self._wanted = reading.labels
@@ -103,6 +104,8 @@ class _Message:
                 self._labels.add(labels)
         elif number == _SAMPLE_TYPE:
             self._take_type(value)
+        elif number == _PERIOD_TYPE:
+            self._period_type = _name_and_unit(value)
         elif number == _STRING:
             self._tables.add_string(value)
         elif number == _LOCATION:
@@ -132,8 +135,7 @@ class _Message:
             raise LimitExceeded("number of single fields", limit=self._limits.lines, value=self._scalar_count)
 
     def _take_type(self, message: bytes) -> None:
-        found = {number: value for number, _, value in fields(message) if isinstance(value, int)}
-        self._types.append((found.get(1, 0), found.get(2, 0)))
+        self._types.append(_name_and_unit(message))
         if len(self._types) > MAX_COLUMNS:
             raise LimitExceeded("number of sample types", limit=MAX_COLUMNS, value=len(self._types))
 
@@ -191,7 +193,16 @@ class _Message:
             capture["started_at"] = datetime.fromtimestamp(taken_s, UTC).isoformat(timespec="milliseconds")
         if 0 < (duration_s := signed(self._scalars.get(_DURATION, 0)) / 1e9) < _LONGEST_S:
             capture["elapsed_s"] = round(duration_s, 3)
+        if (period := self._scalars.get(_PERIOD, 0)) > 0:
+            what, unit = (self._tables.text(text) for text in self._period_type)
+            capture["sample_period"] = [period, unit, what]
         return capture
+
+
+def _name_and_unit(message: bytes) -> tuple[int, int]:
+    """Numbers of their texts."""
+    found = {number: value for number, _, value in fields(message) if isinstance(value, int)}
+    return found.get(1, 0), found.get(2, 0)
 
 
 _CUT_DEPTHS = (64, 128)  # of Go's profiles until 1.22 and since
