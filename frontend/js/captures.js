@@ -2,21 +2,27 @@
 
 export function captureLoader(runUrl) {
   const known = new Map();
-  const asked = new Set();
+  const asked = new Map(); // answers that are on their way
+
+  async function ask(snapshot, key) {
+    const response = await fetch(`${runUrl}/snapshots/${snapshot.seq}/capture`).catch(() => null);
+    const answer = response?.ok ? await response.json().catch(() => null) : null;
+    if (answer) known.set(key, { ...answer, is_brief: false });
+    asked.delete(key);
+    return answer !== null;
+  }
+
   return {
     /** The snapshot with all of its capture, if that is known by now. */
     of: (snapshot) => (snapshot?.is_brief ? { ...snapshot, ...known.get(keyOf(snapshot)) } : snapshot),
-    /** True when it was told just now. */
+    /** Whether it is known then; what the site did not tell is asked for again by the next call. */
     async load(snapshot) {
       const key = keyOf(snapshot);
-      if (asked.has(key)) return false;
-      asked.add(key);
-      const response = await fetch(`${runUrl}/snapshots/${snapshot.seq}/capture`).catch(() => null);
-      if (response?.ok) known.set(key, { ...(await response.json()), is_brief: false });
-      else asked.delete(key);
-      return known.has(key);
+      if (known.has(key)) return true;
+      if (!asked.has(key)) asked.set(key, ask(snapshot, key));
+      return asked.get(key);
     },
   };
 }
 
-const keyOf = ({ seq, revision }) => `${seq}-${revision}`;
+export const keyOf = ({ seq, revision }) => `${seq}-${revision}`;

@@ -373,8 +373,9 @@ function changed(how) {
 function writeAddress(how) {
   const fragment = writeState(addressState());
   const state = { follows: page.follows };
-  if (fragment === location.hash) how = "replace";
-  history[how === "push" ? "pushState" : "replaceState"](state, "", fragment);
+  const isThere = fragment === location.hash;
+  if (isThere && history.state?.follows === state.follows) return; // browsers count how often an address is written
+  history[how === "push" && !isThere ? "pushState" : "replaceState"](state, "", fragment);
 }
 
 function tableParts() {

@@ -32,8 +32,9 @@ export function bindBrush(box, letter, move) {
     if (range.since !== shown.range.since || range.until !== shown.range.until) move(range, !shown.line.isFlow);
   }
 
+  /** Of a level each move was settled. */
   function settled() {
-    move(shown.range, true);
+    if (shown.line.isFlow) move(shown.range, true);
   }
 
   return {

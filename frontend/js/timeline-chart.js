@@ -29,7 +29,7 @@ export function bindTimeline(box, choose) {
 
   let began = 0;
   let range = null;
-  bindDrag(box, svg, drag, () => range && moved(shown.active)(range, true));
+  bindDrag(box, svg, drag, () => range && shown.line.isFlow && moved(shown.active)(range, true));
 
   /** Pulls a window over a flow; a click takes the one interval there, or the moment of a level. */
   function drag(share, isFirst) {
@@ -63,9 +63,11 @@ export function bindTimeline(box, choose) {
     /** Draws the snapshots of a run that have a total of this type, with brush A and, unless it is null, B. */
     show(run, type, { a, b }) {
       const line = timelineOf(run, type);
+      if (line !== shown.line) {
+        svg.replaceChildren(...drawn(line, run, type));
+        svg.setAttribute("aria-label", spoken(line, type));
+      }
       Object.assign(shown, { line, run, type, active: b ? shown.active : "A" });
-      svg.replaceChildren(...drawn(line, run, type));
-      svg.setAttribute("aria-label", spoken(line, type));
       brushes.A.show(line, rangeOf(line, a), run, type);
       brushes.B.show(line, b && rangeOf(line, b), run, type);
     },

@@ -8,11 +8,21 @@ const MOST_DOTS = 250; // more would touch each other on most screens
 const TICKS = 5;
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
 
+const lines = new WeakMap(); // by run, which never changes: news make another; then by value type
+
+/** The same line for each call: a brush asks for it at every step. It is as lineOf makes it. */
+export function timelineOf(run, type) {
+  const known = lines.get(run) ?? new Map();
+  if (!known.has(type)) known.set(type, lineOf(run, type));
+  lines.set(run, known);
+  return known.get(type);
+}
+
 /**
  * {points, from, to, isFlow, hasClock, low, high}; a point is {snapshot, at, value, change}. Of a level `value` is its total at that
  * moment, of a flow what happened since the point before; `at` is in seconds, or a number where the file does not tell when.
  */
-export function timelineOf(run, type) {
+function lineOf(run, type) {
   const snapshots = run.snapshots.filter(({ totals }) => totals?.[type.name] !== undefined);
   const isFlow = type.kind === "flow";
   const hasClock = tellsTime(snapshots);

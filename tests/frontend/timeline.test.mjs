@@ -75,6 +75,19 @@ test("snapshots that count their own interval are plotted as they are", () => {
   assert.deepEqual(amountsOf(pushed.snapshots, FLOW), [5, 8]);
 });
 
+test("the line of a run and a value type is made once, and anew when news came", () => {
+  const moments = run([
+    [10, 5],
+    [20, 8],
+  ]);
+  const line = timelineOf(moments, LEVEL);
+
+  assert.equal(timelineOf(moments, LEVEL), line);
+  assert.equal(timelineOf(moments, FLOW).isFlow, true);
+  const later = { ...moments, snapshots: [...moments.snapshots, { ...moments.snapshots[1], seq: 3, elapsed_s: 30 }] };
+  assert.equal(timelineOf(later, LEVEL).points.length, 3);
+});
+
 test("while it records, the axis reaches to the end that was asked for", () => {
   const line = timelineOf(run([[10, 5]], { duration_s: 60, is_open: true }), LEVEL);
 
