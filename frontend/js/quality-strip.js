@@ -21,6 +21,14 @@ export function showQuality({ strip, details, warnings }, snapshot, run, heard) 
   details.hidden = quality.notes.length === 0;
   details.querySelector("ul").replaceChildren(...quality.notes.map((text) => element("li", {}, text)));
   warnings.replaceChildren(...[banner(quality.banner), skipped(skippedLines(snapshot))].filter(Boolean));
+  warnings.ariaBusy = null;
+}
+
+/** Instead of a quality that is not known yet: warnings of another snapshot keep their place and are dimmed. */
+export function showWords({ strip, details, warnings }, words) {
+  strip.replaceChildren(element("span", {}, words));
+  details.hidden = true;
+  warnings.ariaBusy = "true";
 }
 
 function figure([label, number, rest]) {

@@ -4,11 +4,10 @@ import { meaningAmong, splitByAge } from "./age-bands.js";
 import { element, part, setText } from "./dom.js";
 import { bindDownloads } from "./downloads.js";
 import { baseWords } from "./base-words.js";
-import { captureLoader } from "./captures.js";
+import { bindCaptureStrip } from "./capture-strip.js";
 import { formatPercent, formatShort, formatValue } from "./format.js";
 import { fetchInterval, leftoverWords } from "./interval.js";
 import { followRun, socketUrlOf } from "./live.js";
-import { showQuality } from "./quality-strip.js";
 import {
   defaultSnapshot,
   drawable,
@@ -46,7 +45,7 @@ const table = bindTable(tableParts(), {
 });
 const timeline = bindTimeline(part(root, "timeline"), moveBrush);
 const second = bindSecond({ button: part(root, "second"), link: part(root, "compare-two") }, putSecond);
-const captures = captureLoader(root.dataset.runUrl);
+const captureStrip = bindCaptureStrip(qualityParts(), root.dataset.runUrl, { told: showRun });
 const rateOf = eventRate();
 const heard = { at: null, isLinked: true };
 // `follows`: the newest snapshot is shown, and the next one when it comes. `since`: of a flow, what happened after that snapshot
@@ -172,13 +171,7 @@ function showRun() {
   if (latest && page.run.is_pushed) showPushes(root, page.run, latest);
   const heardS = heard.at === null ? null : (performance.now() - heard.at) / 1000;
   showStatus(root, page.run, { latest, type, rate: page.rate, heardS });
-  showCapture(captures.of(snapshotAt(page.run, page.seq) ?? latest));
-}
-
-/** What is known of the one before stays until the site has told of this. */
-function showCapture(snapshot) {
-  if (snapshot?.is_brief) captures.load(snapshot).then((isTold) => isTold && showRun());
-  else showQuality(qualityParts(), snapshot, { ...page.run, isActive: isActive(page.run) }, "");
+  captureStrip.show(snapshotAt(page.run, page.seq) ?? latest, { ...page.run, isActive: isActive(page.run) });
 }
 
 function showGraph(type) {

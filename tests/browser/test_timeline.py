@@ -7,7 +7,7 @@ from statistics import median
 
 import httpx
 import pytest
-from playwright.sync_api import CDPSession, Page, expect
+from playwright.sync_api import CDPSession, Page, Route, expect
 
 from tests.site_fixture import LiveSite, Story
 
@@ -245,3 +245,29 @@ def test_the_brush_over_a_thousand_snapshots_moves_with_the_keys_within_a_frame(
     page.keyboard.press("Home")
     _shown(page, "outstanding_bytes@1")
     assert page.evaluate("document.querySelectorAll('*').length") < MOST_ELEMENTS
+
+
+def test_a_capture_that_is_being_loaded_shows_no_other_snapshots_words(signed_in: Page, long_run_id: str) -> None:
+    page = signed_in
+    strip, warnings = page.locator("[data-part=quality]"), page.locator("[data-part=warnings]")
+    _open(page, f"/runs/{long_run_id}#v=1&s={WEAK}")
+    expect(strip).to_contain_text("D, not reliable")
+    expect(warnings.locator(".note")).to_be_visible()
+    held: list[Route] = []
+    page.route("**/capture", lambda route: held.append(route))
+
+    page.get_by_role("slider", name="A: snapshot").focus()
+    page.keyboard.press("ArrowLeft")
+
+    expect(strip).to_have_text(f"Loading the capture of snapshot {WEAK - 1}…")
+    expect(warnings).to_have_attribute("aria-busy", "true")
+    _shown(page, f"outstanding_bytes@{WEAK - 1}")
+    held.pop().continue_()
+    expect(strip).to_contain_text("A, complete")
+    expect(warnings.locator(".note")).to_have_count(0)
+    page.keyboard.press("ArrowLeft")
+    expect(strip).to_have_text(f"Loading the capture of snapshot {WEAK - 2}…")
+    page.keyboard.press("End")  # the newest, whose capture came with the run
+    expect(strip).to_contain_text("A, complete")
+    expect(warnings).not_to_have_attribute("aria-busy", "true")
+    held.pop().continue_()
