@@ -75,6 +75,8 @@ export function bindAlignment(root, { url, choose }) {
   return {
     /** `report` is the alignment of the comparison that is shown. */
     show(report, unit) {
+      clearTimeout(timer);
+      latest++; // what rules would do, they have done
       setText(part(root, "alignment-words"), reportWords(report, unit));
       part(root, "alignment-rules").replaceChildren(...report.known.map((rule) => ruleLine(rule, report.rules)));
       patterns.replaceChildren();

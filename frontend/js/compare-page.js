@@ -137,6 +137,7 @@ function fail(words) {
   const line = part(root, "problem");
   setText(line, words);
   line.hidden = false;
+  part(root, "copy-finding").hidden = !page.comparison;
   document.documentElement.dataset.viewer = "ready";
 }
 

@@ -1,4 +1,5 @@
 // The two sides of a comparison: value, deploy, time, run and host of each, its other snapshots, and both captures.
+import { captureLoader } from "./captures.js";
 import { element, icon, part, setText } from "./dom.js";
 import { formatChange, formatDuration, formatOfOwn, formatValue } from "./format.js";
 import { captureQuality } from "./quality.js";
@@ -10,6 +11,7 @@ const SIDES = ["before", "after"];
 export function showSides(root, { before, after }, type) {
   for (const [name, side] of Object.entries({ before, after })) showSide(root, name, side, type);
   setText(part(root, "title"), titleOf(before, after));
+  document.title = document.title.replace(/^.*(?= · )/, () => titleOf(before, after));
   const change = after.total - before.total;
   const number = part(root, "change");
   setText(number, change === 0 ? "none" : formatChange(change, unitOf(type)));
@@ -48,16 +50,28 @@ function titleOf(before, after) {
 
 /** Fetches both runs, and shows their other snapshots and how complete the captures were; the graph does not wait for it. */
 export async function showCaptures(root, comparison) {
-  const runs = await Promise.all(
-    SIDES.map((name) =>
-      fetch(`/api/v1/runs/${comparison[name].run}`).then(
-        (response) => (response.ok ? response.json() : null),
-        () => null,
-      ),
-    ),
-  );
+  const ids = SIDES.map((name) => comparison[name].run);
+  const fetched = new Map([...new Set(ids)].map((id) => [id, fetchRun(id)])); // one run may be both sides
+  const runs = await Promise.all(ids.map((id) => fetched.get(id)));
   SIDES.forEach((name, i) => runs[i] && fillSnapshots(root, name, runs[i], comparison));
-  showQuality(root, runs, comparison);
+  const snapshots = await Promise.all(SIDES.map((name, i) => wholeSnapshot(runs[i], comparison[name].seq)));
+  showQuality(root, runs, snapshots);
+}
+
+async function fetchRun(run) {
+  const response = await fetch(`${addressOf(run)}?brief=true`).catch(() => null);
+  return response?.ok ? response.json() : null;
+}
+
+const addressOf = (run) => `/api/v1/runs/${run}`;
+
+// Of many snapshots a run tells the captures of two; that of another is asked for.
+async function wholeSnapshot(run, seq) {
+  const snapshot = run?.snapshots.find((each) => each.seq === seq);
+  if (!snapshot?.is_brief) return snapshot;
+  const captures = captureLoader(addressOf(run.run));
+  await captures.load(snapshot);
+  return captures.of(snapshot);
 }
 
 function fillSnapshots(root, name, run, comparison) {
@@ -82,14 +96,8 @@ function fillSnapshots(root, name, run, comparison) {
   });
 }
 
-function showQuality(root, runs, comparison) {
-  const captures = SIDES.map((name, i) => {
-    const run = runs[i];
-    return captureQuality(
-      run?.snapshots.find(({ seq }) => seq === comparison[name].seq),
-      { ...run, isActive: false },
-    );
-  });
+function showQuality(root, runs, snapshots) {
+  const captures = snapshots.map((snapshot, i) => captureQuality(snapshot, { ...runs[i], isActive: false }));
   const isOk = captures.every(({ level }) => level === "ok");
   const words = [...new Set(captures.map((capture) => capture.words[1]))].join(" and ");
   const first = element(

@@ -121,6 +121,17 @@ def test_the_table_shows_one_kind_of_change(comparison: Page) -> None:
     expect(rows).to_contain_text("gone")
 
 
+def test_sides_that_do_not_compare_say_why_and_offer_no_dead_switches(signed_in: Page) -> None:
+    before, after = _upload(signed_in, BEFORE), _upload(signed_in, "main;serve 7\n")
+
+    signed_in.goto(f"/compare/{before}/{after}")
+
+    expect(signed_in.get_by_role("heading", name="These two do not compare")).to_be_visible()
+    expect(signed_in.get_by_text("The sides have no value type in common: outstanding_bytes before")).to_be_visible()
+    for role in ("combobox", "radio", "tree", "table"):
+        expect(signed_in.get_by_role(role)).to_have_count(0)  # type: ignore[arg-type] # a str is no Literal
+
+
 def test_rules_match_what_was_built_again_and_link_and_files_carry_them(
     signed_in: Page, browser: Browser, tmp_path: Path
 ) -> None:
@@ -149,7 +160,7 @@ def test_rules_match_what_was_built_again_and_link_and_files_carry_them(
     expect(alignment).to_contain_text("after rules that changed 4 names")
 
     signed_in.locator("[data-part=downloads] summary").click()
-    signed_in.get_by_label("Values before scaled, so that both totals are equal").check()
+    signed_in.get_by_label("Scale before to the total of after").check()
     with signed_in.expect_download() as download:
         signed_in.locator("[data-form=folded]").click()
     lines = [line.split() for line in download.value.path().read_text().splitlines()]

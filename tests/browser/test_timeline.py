@@ -271,3 +271,17 @@ def test_a_capture_that_is_being_loaded_shows_no_other_snapshots_words(signed_in
     expect(strip).to_contain_text("A, complete")
     expect(warnings).not_to_have_attribute("aria-busy", "true")
     held.pop().continue_()
+
+
+def test_a_comparison_of_two_among_many_asks_for_their_captures_only(signed_in: Page, long_run_id: str) -> None:
+    page = signed_in
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.partition("/api/v1/runs/")[2]))
+
+    _open(page, f"/compare/{long_run_id}@{WEAK}/{long_run_id}")
+
+    expect(page.locator("[data-part=quality]")).to_contain_text("Captures D, not reliable and A, complete")
+    assert [rest for rest in asked if rest] == [
+        f"{long_run_id}?brief=true",
+        f"{long_run_id}/snapshots/{WEAK}/capture",
+    ]

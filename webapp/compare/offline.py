@@ -42,5 +42,8 @@ def _answers(before: Side, after: Side, value_type: str, alignment: Alignment) -
     row = diff_payload(before, after, value_type, alignment)
     base = f"{address}/payload/{quoted(value_type)}/{row.tag}"
     whole = {} if row.overview_is_full else {f"{base}/full": packed(row, "full")}
-    runs = {f"/api/v1/runs/{side.run.run_id}": view_of(side.snapshot) for side in (before, after)}
+    runs = {
+        f"/api/v1/runs/{side.run.run_id}": view_of(*(each.snapshot for each in (before, after) if each.run == side.run))
+        for side in (before, after)
+    }
     return {f"/api/v1{address}": shown, f"{base}/overview": packed(row, "overview"), **whole, **runs}

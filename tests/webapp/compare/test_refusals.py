@@ -48,8 +48,10 @@ def test_the_api_refuses_other_units(ci: Any, in_other_units: str) -> None:
 def test_the_page_refuses_other_units(alice: Client, in_other_units: str) -> None:
     page = html.unescape(alice.get(in_other_units).content.decode())
 
-    assert UNITS in page
-    assert "data-form=" not in page
+    assert page.count(UNITS) == 1
+    assert "Pick others" in page
+    for what in ("data-form=", "compare-page.js", 'data-part="graph"', 'as="fetch"'):
+        assert what not in page
 
 
 def test_samples_of_other_rates_are_no_change_of_the_load(ci: Any, at_other_rates: str) -> None:

@@ -122,6 +122,21 @@ def test_an_interval_works_from_disk(
         expect(page.locator("html")).to_have_attribute("data-viewer", "ready")
 
 
+def test_a_difference_of_one_run_holds_both_snapshots(
+    recorded_run: Callable[..., Run], snapshot_of: Callable[..., Any], saved: Callable[[str, str], Path]
+) -> None:
+    run = recorded_run()
+    for seq in (2, 3):
+        snapshot_of(run, seq, elapsed_s=10.0 * seq)
+
+    text = saved(f"/compare/{run.run_id}@1/{run.run_id}@3/export/html", "difference.html").read_text()
+
+    found = re.search(r'<script type="application/json" id="offline">(.*?)</script>', text)
+    assert found is not None
+    view = json.loads(found[1])["answers"][f"/api/v1/runs/{run.run_id}"]["json"]
+    assert [each["seq"] for each in view["snapshots"]] == [1, 3]
+
+
 def test_nothing_in_the_file_leads_outside_or_ends_early(
     uploaded_run: Callable[..., Run], saved: Callable[[str, str], Path]
 ) -> None:
