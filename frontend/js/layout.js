@@ -69,8 +69,11 @@ export function ownWidths(header, self, self2) {
 }
 
 /** What all of some columns is drawn as wide as. */
-export const wholeWidth = ({ header, self, self2 }) =>
-  ownWidths(header, self, self2).reduce((sum, width) => sum + width, 0);
+export function wholeWidth({ header, self, self2 }) {
+  let sum = 0;
+  for (const width of ownWidths(header, self, self2)) sum += width;
+  return sum;
+}
 
 export const mayBeNegative = (header) =>
   header.encoding === "zigzag" || Boolean(header.value_type?.is_signed) || header.encoding === "float64";

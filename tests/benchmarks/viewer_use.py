@@ -125,14 +125,19 @@ def script_ms(devtools: CDPSession) -> float:
 
 
 def other_views(page: Page) -> None:
-    """Times of the Worker by what it was asked."""
+    """Times of the Worker by what it was asked: the table with the page itself, others with their view."""
+    say_measures("at first", page)
     for view in ("Icicle", "Sandwich", "Bottom-up", "Icicle"):
         page.evaluate("performance.clearMeasures()")
         page.locator("[data-part=view] label", has_text=view).click()
         page.wait_for_timeout(300)
         page.wait_for_selector(READY, timeout=WAIT_MS)
-        said = page.evaluate(_MEASURES)
-        say(f"{view}: " + ", ".join(f"{name.removeprefix('viewer-')} {ms:.0f} ms" for name, ms in said.items()))
+        say_measures(view, page)
+
+
+def say_measures(when: str, page: Page) -> None:
+    said = page.evaluate(_MEASURES)
+    say(f"{when}: " + ", ".join(f"{name.removeprefix('viewer-')} {ms:.0f} ms" for name, ms in said.items()))
 
 
 def deep_zoom(page: Page, tree: CallTree) -> None:

@@ -10,7 +10,7 @@ const fields = [
   { name: "level", type: FieldType.number, values: level },
   { name: "value", type: FieldType.number, values: value, config: { unit: "bytes" } },
   { name: "self", type: FieldType.number, values: self, config: { unit: "bytes" } },
-  { name: "label", type: FieldType.enum, values: label, config: { type: { enum: { text: names } } } },
+  { name: "label", type: FieldType.string, values: label.map((id) => names[id]) },
 ];
 const theme = createTheme({ colors: { mode: "light" } });
 createRoot(document.getElementById("graph")).render(

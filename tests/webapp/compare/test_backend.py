@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable
 from datetime import timedelta
@@ -20,7 +21,8 @@ from webapp.runs import uploads
 from webapp.runs.models import Run
 from webapp.teams.models import User
 
-MANY = "".join(f"main;many;f{number} 1\n" for number in range(30_000)).encode() + b"main;big 10000000\n"
+NAMES = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(5000)]  # which take more than 60 kB
+MANY = "".join(f"main;many;{name} 1\n" for name in NAMES).encode() + b"main;big 10000000\n"
 
 
 @pytest.fixture
