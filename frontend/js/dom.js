@@ -50,13 +50,3 @@ export function note(kind, iconName, title, text, ...rest) {
 export const afterSeen = (act) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(act)));
 
 export const prefersReducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-
-/** `act`, however often it is asked for while something happens, once that is over. */
-export function oncePerTask(act) {
-  let isDue = false;
-  return () => {
-    if (isDue) return;
-    isDue = true;
-    queueMicrotask(() => ((isDue = false), act()));
-  };
-}

@@ -2,7 +2,7 @@
 import { bindBeside } from "./beside-graph.js";
 import { bindColouring } from "./colouring.js";
 import { movements } from "./diff.js";
-import { element, oncePerTask, part, setText } from "./dom.js";
+import { element, part, setText } from "./dom.js";
 import { forTests } from "./for-tests.js";
 import { bindFrameActions } from "./frame-actions.js";
 import { frameMarkdown } from "./frame-markdown.js";
@@ -194,8 +194,7 @@ export function bindViewer(root, page) {
     loading.reshape();
   }
 
-  // A click selects and zooms: what both change is drawn once.
-  const drawLines = oncePerTask(() => keepingFocus(root, fillLines, focusGraph));
+  const drawLines = () => keepingFocus(root, fillLines, focusGraph);
 
   function fillLines() {
     const { tree, focus } = graph.state;
