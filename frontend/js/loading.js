@@ -58,6 +58,7 @@ export function bindLoading(data, wanted, on) {
   }
 
   async function showWhole(payload, signal, isFirst = false) {
+    signal.throwIfAborted(); // it may have come while the overview was looked at, and another load be on its way since
     const whole = await data.whole(payload, wanted());
     signal.throwIfAborted();
     draw(whole);
