@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import httpx
 import pytest
 from playwright.sync_api import Page
 
 from tests.site_fixture import ROOT, LiveSite, Story
+from tests.uploads import uploaded
 
 pytestmark = [pytest.mark.browser, pytest.mark.first_half]
 
@@ -43,7 +42,7 @@ def site(site_of_files: tuple[LiveSite, Story]) -> tuple[LiveSite, Story]:
 @pytest.fixture(scope="module")
 def runs(site: tuple[LiveSite, Story]) -> list[str]:
     """Two runs with a difference, by their ids."""
-    return [_upload(*site, folded) for folded in (BEFORE, AFTER)]
+    return [uploaded(*site, folded) for folded in (BEFORE, AFTER)]
 
 
 @pytest.fixture
@@ -52,13 +51,6 @@ def judged(alice: Page) -> Iterator[Page]:
         pytest.fail("axe-core is not installed: `make test` installs it")
     alice.emulate_media(reduced_motion="reduce")
     yield alice
-
-
-def _upload(site: LiveSite, story: Story, folded: str) -> str:
-    address = f"{site.url}/api/v1/projects/{story.project}/uploads"
-    headers = {"Authorization": f"Bearer {story.project_token}"}
-    answer: dict[str, Any] = httpx.post(address, content=folded.encode(), headers=headers, timeout=60).json()
-    return str(answer["run"])
 
 
 def _violations(page: Page, where: str) -> list[str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.site_fixture import LiveSite, Story
+from tests.uploads import uploaded
 
 pytestmark = [pytest.mark.browser, pytest.mark.first_half]
 
@@ -33,14 +33,7 @@ def site(site_of_files: tuple[LiveSite, Story]) -> tuple[LiveSite, Story]:
 
 @pytest.fixture(scope="module")
 def run_address(site: tuple[LiveSite, Story]) -> str:
-    story = site[1]
-    answer = httpx.post(
-        f"{site[0].url}/api/v1/projects/{story.project}/uploads",
-        content=FOLDED.encode(),
-        headers={"Authorization": f"Bearer {story.project_token}"},
-        timeout=60,
-    )
-    return f"/runs/{answer.json()['run']}"
+    return f"/runs/{uploaded(*site, FOLDED)}"
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 from tests.benchmarks.viewer_profiles import DEEPEST, call_tree
 from tests.complaints import Complaints
 from tests.exact_answers import deepest, matched, narrowest, path_of, self_by_function, total_by_function
+from tests.memory import held_bytes
 from tests.page_scripts import CANVASES, COUNT, FIRST, GO, LOOK, MARKS, NEXT, PICKS, ROOTS, WATCH
 from tests.site_fixture import LiveSite, Story
 from tests.stored_tree import stored
@@ -319,14 +320,6 @@ def test_pitfall_16_pages_opened_in_turn_hold_no_more_than_one(million: Page, ru
 
     assert held_bytes(million) < 2 * first
     assert len(million.workers) == 1
-
-
-def held_bytes(page: Page) -> float:
-    """What the page's scripts hold, their arrays too."""
-    devtools = page.context.new_cdp_session(page)
-    devtools.send("HeapProfiler.collectGarbage")
-    heap = devtools.send("Runtime.getHeapUsage")
-    return float(heap["usedSize"] + heap.get("backingStorageSize", 0))
 
 
 def table_row(page: Page, function: str) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.memory import held_bytes
 from tests.site_fixture import LiveSite, Story
 
 pytestmark = pytest.mark.browser
@@ -109,17 +110,9 @@ def test_pitfall_6_a_canvas_is_as_large_as_what_is_seen_of_it_at_any_scale(scale
 
 def test_pitfall_16_a_page_that_was_left_leaves_nothing(signed_in: Page, run: str) -> None:
     show(signed_in, run)
-    first = held(signed_in)
+    first = held_bytes(signed_in)
     for _ in range(9):
         show(signed_in, run)
 
-    assert held(signed_in) < 2 * first
+    assert held_bytes(signed_in) < 2 * first
     assert len(signed_in.workers) == 1
-
-
-def held(page: Page) -> float:
-    """Bytes that the page's scripts hold, their arrays too."""
-    devtools = page.context.new_cdp_session(page)
-    devtools.send("HeapProfiler.collectGarbage")
-    heap = devtools.send("Runtime.getHeapUsage")
-    return float(heap["usedSize"] + heap.get("backingStorageSize", 0))

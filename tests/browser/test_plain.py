@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.site_fixture import LiveSite, Story
+from tests.uploads import uploaded
 
 pytestmark = pytest.mark.browser
 
@@ -42,13 +43,7 @@ def plain(browser: Browser, site: tuple[LiveSite, Story]) -> Iterator[Page]:
 
 def upload(site: tuple[LiveSite, Story], folded: str) -> str:
     """The run's address."""
-    answer: dict[str, Any] = httpx.post(
-        f"{site[0].url}/api/v1/projects/shop/uploads",
-        content=folded.encode(),
-        headers={"Authorization": f"Bearer {site[1].project_token}"},
-        timeout=60,
-    ).json()
-    return f"/runs/{answer['run']}"
+    return f"/runs/{uploaded(*site, folded)}"
 
 
 def upload_files(site: tuple[LiveSite, Story], files: list[str]) -> str:

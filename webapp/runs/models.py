@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,23 +11,10 @@ from django.utils import timezone
 
 from tracer import prices, protocol
 from webapp.hosts.models import Host
+from webapp.runs.ids import new_estimate_id, new_run_id
 from webapp.runs.tags import payload_tag
 from webapp.runs.targets import target_words
 from webapp.teams.models import ApiToken, Project, User, Viewer
-
-_ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"  # no letters that are read as others
-
-
-def new_run_id() -> str:
-    return f"r-{_new_id()}"
-
-
-def new_estimate_id() -> str:
-    return f"e-{_new_id()}"
-
-
-def _new_id() -> str:
-    return "".join(secrets.choice(_ALPHABET) for _ in range(10))
 
 
 class State(models.TextChoices):

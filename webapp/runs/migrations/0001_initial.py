@@ -5,7 +5,7 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
-import webapp.runs.models
+import webapp.runs.ids
 
 
 class Migration(migrations.Migration):
@@ -29,7 +29,7 @@ class Migration(migrations.Migration):
             name="Run",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("run_id", models.CharField(default=webapp.runs.models.new_run_id, max_length=16, unique=True)),
+                ("run_id", models.CharField(default=webapp.runs.ids.new_run_id, max_length=16, unique=True)),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
                 ("preview_until", models.DateTimeField(null=True)),
                 ("service", models.CharField(blank=True, default="", max_length=100)),

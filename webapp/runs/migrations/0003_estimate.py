@@ -5,7 +5,7 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
-import webapp.runs.models
+import webapp.runs.ids
 
 
 class Migration(migrations.Migration):
@@ -23,7 +23,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
                     "estimate_id",
-                    models.CharField(default=webapp.runs.models.new_estimate_id, max_length=16, unique=True),
+                    models.CharField(default=webapp.runs.ids.new_estimate_id, max_length=16, unique=True),
                 ),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
                 ("pid", models.IntegerField()),
